@@ -35,9 +35,9 @@ pub unsafe extern "C" fn rsalab_encrypt_max_len(
 
 /// Encrypts messages for one key, together in the lanes of the CPU, on the thread that calls.
 ///
-/// messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, k = (bits
-/// + 7) / 8; ciphertext i begins at i * k, and is zeros if item i failed. ciphertexts_len: room there, in bytes.
-/// statuses: gets `count` statuses, or NULL.
+/// messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, where
+/// k = (bits + 7) / 8; ciphertext i begins at i * k, and is zeros if item i failed. ciphertexts_len: room there, in
+/// bytes. statuses: gets `count` statuses, or NULL.
 ///
 /// Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS,
 /// NULL, ARGUMENT. Of an item: LENGTH, for a message that is too long.

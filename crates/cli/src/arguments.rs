@@ -51,8 +51,9 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the command line. A number that begins with a minus is a value to be refused, not an unknown option.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
+    /// Reads the command line, and gives the name of the command, such as `key check`. A number that begins with a
+    /// minus is a value to be refused, not an unknown option.
+    pub(crate) fn read() -> Result<(String, Self), clap::Error> {
         let with_minus = |argument: Arg| {
             let is_option = argument.get_action().takes_values() && !argument.is_positional();
             match is_option {
@@ -62,7 +63,13 @@ impl Arguments {
         };
         let mut command = Arguments::command().mut_subcommands(|command| command.mut_args(with_minus));
         let matches = command.try_get_matches_from_mut(env::args_os())?;
-        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        let (mut names, mut matched) = (Vec::new(), matches.subcommand());
+        while let Some((name, below)) = matched {
+            names.push(name);
+            matched = below.subcommand();
+        }
+        let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((names.join(" "), arguments))
     }
 }
 
@@ -86,7 +93,10 @@ pub(crate) struct LogOptions {
     /// Print errors only.
     #[arg(long, short, global = true, conflicts_with = "verbose", display_order = 900)]
     pub(crate) quiet: bool,
-    /// Print what is being done; twice, in detail.
+    /// Print each step as it ends; twice (-vv), with the time that it took.
+    ///
+    /// On standard error: which file was read as what, which kernel runs and why, what was checked, and at which step a
+    /// signature fails. Nothing of a key, a password or a message is printed, nor why a ciphertext cannot be decrypted.
     #[arg(long, short, global = true, action = ArgAction::Count, display_order = 901)]
     pub(crate) verbose: u8,
 }

@@ -23,6 +23,7 @@ use tempfile::{Builder, NamedTempFile};
 use crate::{
     exit::{Class, Failure, Result},
     patience::Patient,
+    steps,
 };
 
 /// Who may read a file that is made.
@@ -71,24 +72,32 @@ pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let bytes = read_up_to(&mut source, path, most + 1)?;
     match bytes.len() as u64 > most {
         true => Err(too_long()),
-        false => Ok(bytes),
+        false => {
+            note_read(path);
+            Ok(bytes)
+        }
     }
+}
+
+fn note_read(path: Option<&Path>) {
+    steps::ended(|| format!("{}: read", name(path)));
 }
 
 /// The first bytes of a file, or of standard input: as many as there are, and `most` at most.
 pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let (mut source, _) = open(path)?;
-    read_up_to(&mut source, path, most)
+    let bytes = read_up_to(&mut source, path, most)?;
+    note_read(path);
+    Ok(bytes)
 }
 
 /// The digest of a file, or of standard input, however long it is; or the digest that it holds, if it `holds_digest`.
 pub(crate) fn digest(path: Option<&Path>, hash: Hash, holds_digest: bool) -> Result<Vec<u8>> {
     if !holds_digest {
         let (source, _) = open(path)?;
-        let digest = hash.digest_reader(source);
-        return digest
-            .map(|digest| digest.to_vec())
-            .map_err(|error| cannot_read(path, error));
+        let digest = hash.digest_reader(source).map_err(|error| cannot_read(path, error))?;
+        steps::ended(|| format!("{}: read and hashed by {hash}", name(path)));
+        return Ok(digest.to_vec());
     }
     let len = hash.digest_len();
     let bytes = read_start(path, 4 * len as u64)?;
@@ -170,7 +179,17 @@ pub(crate) fn create(files: &[NewFile<'_>]) -> Result<()> {
             }
         }
     }
-    sync_names(files.iter().map(|(path, ..)| *path).zip(&made))
+    sync_names(files.iter().map(|(path, ..)| *path).zip(&made))?;
+    files.iter().for_each(|(path, _, privacy)| note_made(path, *privacy));
+    Ok(())
+}
+
+fn note_made(path: &Path, privacy: Privacy) {
+    let readers = match privacy {
+        Privacy::Private => ", readable by its owner only",
+        Privacy::Public => "",
+    };
+    steps::ended(|| format!("{}: made{readers}", path.display()));
 }
 
 /// Makes a file that does not exist yet, of what `fill` writes into it, however much that is. It is there whole or not
@@ -181,6 +200,7 @@ pub(crate) fn create_from<T>(path: &Path, privacy: Privacy, fill: impl FnOnce(&F
     draft.file().sync_all().map_err(|error| cannot_make(path, error))?;
     let named = draft.name(path)?;
     sync_names([(path, &named)].into_iter())?;
+    note_made(path, privacy);
     Ok(made)
 }
 

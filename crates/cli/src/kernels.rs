@@ -1,19 +1,54 @@
 //! The kernel that was asked for, or the best one.
 
 use rsalab_engines::registry::closest;
-use rsalab_rsa::{CpuBackend, KernelInfo, kernels};
+use rsalab_rsa::{Backend, CpuBackend, KernelInfo, kernels};
+use rsalab_study::number;
 
-use crate::exit::{Class, Failure, Result};
+use crate::{
+    exit::{Class, Failure, Result},
+    steps,
+};
 
 /// Our own engine's arithmetic on a kernel.
 pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend> {
     match name {
-        None => Ok(CpuBackend::auto()),
+        None => {
+            let backend = CpuBackend::auto();
+            steps::ended(|| why(&backend));
+            Ok(backend)
+        }
         Some(name) => {
             check(name)?;
+            steps::ended(|| format!("kernel: {name}, as --kernel asks"));
             CpuBackend::named(name)
                 .map_err(|error| Failure::new(Class::Unavailable, "the kernel cannot be used").because(error))
         }
+    }
+}
+
+/// Why kernels are the ones that run where none was asked for.
+fn why(backend: &CpuBackend) -> String {
+    let (here, missing): (Vec<_>, Vec<_>) = kernels().into_iter().partition(|kernel| kernel.available.is_ok());
+    let here: Vec<&str> = here.iter().map(|kernel| kernel.name).collect();
+    let missing = missing.iter().filter_map(|kernel| {
+        let reason = kernel.available.as_ref().err()?;
+        Some(format!("{} ({reason})", kernel.name))
+    });
+    let missing: Vec<String> = missing.collect();
+    format!(
+        "kernel: {} for full passes, fewer items by measured times; this CPU runs {}{}{}",
+        backend.kernel(),
+        here.join(", "),
+        if missing.is_empty() { "" } else { "; not " },
+        missing.join(", ")
+    )
+}
+
+/// Tells which kernels an operation on so many items runs on.
+pub(crate) fn note(operation: &str, items: usize, on: &[&str]) {
+    if items > 0 {
+        let items = number::counted(items, "block");
+        steps::ended(|| format!("{operation}: {items} on {}", on.join(", then ")));
     }
 }
 
@@ -42,7 +77,9 @@ pub(crate) fn disable() -> Result<()> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .collect();
-    rsalab_rsa::disable(&names).map_err(|error| match names.iter().find_map(|name| known(name).err()) {
+    let disabled = rsalab_rsa::disable(&names);
+    steps::ended(|| format!("kernels that {DISABLED} leaves out: {}", names.join(", ")));
+    disabled.map_err(|error| match names.iter().find_map(|name| known(name).err()) {
         Some(unknown) => unknown.among(DISABLED),
         None => {
             let what = format!("{DISABLED} cannot be followed");

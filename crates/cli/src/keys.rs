@@ -13,6 +13,7 @@ use rsalab_rsa::{
     random::SystemRng,
     scheme::EncryptionScheme,
 };
+use rsalab_study::number;
 
 use crate::{
     arguments::{KeyFileOptions, KeyOptions},
@@ -21,13 +22,16 @@ use crate::{
     output::Log,
     passwords,
     patience::Patient,
+    steps,
 };
 
 /// The public key in a file; of a private key or a certificate, its public half. Its modulus is examined.
 pub(crate) fn public(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<Loaded<PublicKey>> {
     let loaded = load(path, reading, |bytes, reading| {
         let loaded = format::load_public_with(bytes, reading)?;
+        note(&files::name(Some(path)), &loaded, &loaded.key);
         loaded.key.check_modulus()?;
+        steps::ended(|| format!("{}: its modulus is no prime", files::name(Some(path))));
         Ok(loaded)
     })
     .map_err(|failure| failure.or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one"))?;
@@ -39,7 +43,10 @@ pub(crate) fn public(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<
 pub(crate) fn private(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<Loaded<PrivateKey>> {
     let loaded = load(path, reading, |bytes, reading| {
         let loaded = format::load_private_with(bytes, reading)?;
+        note(&files::name(Some(path)), &loaded, loaded.key.public());
         loaded.key.check_primes(ROUNDS_BEFORE_USE, &mut SystemRng)?;
+        let rounds = number::counted(ROUNDS_BEFORE_USE, "round");
+        steps::ended(|| format!("{}: its primes pass {rounds} of Miller–Rabin", files::name(Some(path))));
         Ok(loaded)
     })
     .map_err(|failure| {
@@ -47,6 +54,26 @@ pub(crate) fn private(path: &Path, reading: &KeyFileOptions, log: Log) -> Result
     })?;
     warn_of_encryption(path, &loaded, log);
     Ok(loaded)
+}
+
+/// Tells what a key was read from, how long it is, and what it is for.
+pub(crate) fn note<K>(name: &str, loaded: &Loaded<K>, public: &PublicKey) {
+    steps::ended(|| {
+        let (content, bits) = (loaded.content.name(), public.bits());
+        let encryption = loaded.encryption.as_ref();
+        let encryption = encryption.map_or_else(String::new, |how| format!(", decrypted ({how})"));
+        let algorithm = loaded
+            .usage
+            .only()
+            .map(|scheme| format!("by its algorithm {scheme} only"));
+        let restricted = (!loaded.restrictions.is_none()).then(|| format!("by its file {}", loaded.restrictions));
+        let uses: Vec<String> = algorithm.into_iter().chain(restricted).collect();
+        let uses = match uses.is_empty() {
+            true => "any use".to_owned(),
+            false => uses.join(", "),
+        };
+        format!("{name}: read as {content} of {bits} bits{encryption}; for {uses}")
+    });
 }
 
 /// Prints why the password of a file protects little.
@@ -82,14 +109,17 @@ pub(crate) fn backend(options: &KeyOptions) -> Result<CpuBackend> {
 
 /// Refuses a key whose file restricts it to another use, unless that is to be ignored.
 pub(crate) fn check_use<K>(options: &KeyOptions, loaded: &Loaded<K>, purpose: Purpose<'_>) -> Result<()> {
+    let name = files::name(Some(&options.key));
     if options.any_use {
+        steps::ended(|| format!("{name}: its restrictions are passed over, as --any-use asks"));
         return Ok(());
     }
-    let name = files::name(Some(&options.key));
     loaded.restrictions.check(purpose).map_err(|error| {
         Failure::step(format!("cannot use {name}"), error)
             .advice("take another key; or add --any-use, if you know better than the file")
-    })
+    })?;
+    steps::ended(|| format!("{name}: its file allows this use"));
+    Ok(())
 }
 
 /// A key whose algorithm and file allow the purpose, which is no signature.

@@ -10,6 +10,7 @@
 //! | which keys are known to be weak | `blocklist` |
 //! | how long it is waited | `patience` |
 //! | how a run is followed | `progress` |
+//! | what -v prints | `steps` |
 //! | what is written where | `output`, `printable`, `table`, `files`; for a terminal, `terminal` |
 #![forbid(unsafe_code)]
 
@@ -26,18 +27,13 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use tracing_subscriber::{
-    Layer,
-    filter::{LevelFilter, Targets},
-    layer::SubscriberExt,
-    util::SubscriberInitExt,
-};
 
 use crate::{
-    arguments::{Arguments, LogOptions},
+    arguments::Arguments,
     exit::{Class, Failure, shortened},
-    output::{Log, error_line},
+    output::Log,
     printable::printable,
+    terminal::error_line,
 };
 
 mod arguments;
@@ -54,6 +50,7 @@ mod patience;
 mod printable;
 mod progress;
 mod signals;
+mod steps;
 mod table;
 mod terminal;
 
@@ -62,11 +59,12 @@ fn main() -> ExitCode {
     if let Err(failure) = key_text::refuse(&words) {
         return end(&failure);
     }
-    let arguments = match Arguments::read() {
-        Ok(arguments) => arguments,
+    let (name, arguments) = match Arguments::read() {
+        Ok(read) => read,
         Err(error) => return usage(&error, &words),
     };
-    trace(&arguments.log);
+    steps::show(arguments.log.verbose);
+    steps::ended(|| format!("rsalab {}: {name}", env!("CARGO_PKG_VERSION")));
     panic::set_hook(Box::new(|defect| {
         PANICKED.store(true, Ordering::SeqCst);
         if is_lack_of_randomness(defect) {
@@ -85,8 +83,15 @@ fn main() -> ExitCode {
         commands::run(arguments.command, log)
     });
     match result {
-        Ok(Ok(code)) => code,
-        Ok(Err(failure)) => end(&failure),
+        Ok(Ok(code)) => {
+            steps::all_ended(|| format!("{name}: ended"));
+            code
+        }
+        Ok(Err(failure)) => {
+            let code = failure.class().code();
+            steps::all_ended(|| format!("{name}: failed, exit code {code}"));
+            end(&failure)
+        }
         Err(_) if LACKS_RANDOMNESS.load(Ordering::SeqCst) => end(&Failure::new(
             Class::Unavailable,
             "the operating system's random generator failed",
@@ -164,22 +169,4 @@ fn not_text() -> Failure {
     let what = format!("{} is not text in UTF-8", bad.join(", "));
     Failure::new(Class::Usage, what)
         .advice("only names of files and directories may be anything else; '--help' lists the options")
-}
-
-/// Sends the records of the layers below to standard error, in the detail that was asked for.
-fn trace(options: &LogOptions) {
-    let level = match (options.quiet, options.verbose) {
-        (true, _) => LevelFilter::ERROR,
-        (false, 0) => LevelFilter::WARN,
-        (false, 1) => LevelFilter::INFO,
-        (false, 2) => LevelFilter::DEBUG,
-        (false, _) => LevelFilter::TRACE,
-    };
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .log_internal_errors(false);
-    // Records of other libraries are of no use to a user of this program.
-    let ours = Targets::new().with_target("rsalab", level);
-    tracing_subscriber::registry().with(layer.with_filter(ours)).init();
 }

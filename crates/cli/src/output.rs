@@ -19,13 +19,15 @@ use crate::{
     exit::{Class, Failure, Result},
     patience::Patient,
     printable::printable,
-    terminal,
+    steps, terminal,
 };
 
 /// Delivers what a command made: all of it, or it is a failure.
 pub(crate) fn deliver(bytes: &[u8]) -> Result<()> {
     check_open()?;
-    write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))
+    write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))?;
+    steps::ended(|| "standard output: written".to_owned());
+    Ok(())
 }
 
 /// Prints what is reported; on a terminal, lines break between words. A closed pipe is no failure: its reader has read
@@ -116,7 +118,7 @@ impl Log {
     /// Prints one message on one line.
     pub(crate) fn note(self, message: impl Display) {
         if !self.quiet {
-            error_line(printable(&message.to_string()));
+            terminal::error_line(printable(&message.to_string()));
         }
     }
 
@@ -124,14 +126,4 @@ impl Log {
     pub(crate) fn is_watched(self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
-}
-
-/// Prints on standard error what even a quiet program must print. A failure to do so cannot be reported anywhere.
-pub(crate) fn error_line(line: impl Display) {
-    let line = line.to_string();
-    let line = match terminal::width(io::stderr()) {
-        Some(width) => terminal::wrapped(&line, width),
-        None => line,
-    };
-    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -12,6 +12,7 @@ use crate::{
     exit::{Class, Failure, Result},
     files,
     printable::printable,
+    steps,
 };
 
 /// A password, wiped when it is dropped.
@@ -28,6 +29,7 @@ pub(crate) fn from_file(path: &Path) -> Result<Password> {
     );
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
+    steps::ended(|| format!("{}: its first line is the password", files::name(Some(path))));
     Ok(Zeroizing::new(line.to_vec()))
 }
 

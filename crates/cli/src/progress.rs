@@ -21,6 +21,7 @@ use rsalab_study::{
 use crate::{
     exit::{Class, Failure, Result},
     output::Log,
+    steps,
 };
 
 /// A bar of so many steps, drawn on a terminal only.
@@ -131,6 +132,8 @@ impl Observer for Follower {
             }
             Event::GroupBegan { job, engines } => {
                 self.open_in_group = engines.len();
+                self.bar
+                    .suspend(|| steps::ended(|| format!("measuring {job}: {}", engines.join(", "))));
                 self.bar.set_message((*job).to_owned());
             }
             Event::Block {

@@ -5,7 +5,8 @@
 use std::{
     borrow::Cow,
     env,
-    io::{self, IsTerminal},
+    fmt::Display,
+    io::{self, IsTerminal, Write},
     os::fd::AsFd,
 };
 
@@ -37,6 +38,16 @@ pub(crate) fn coloured(word: &str) -> Cow<'_, str> {
         _ => return Cow::Borrowed(word),
     };
     Cow::Owned(format!("\u{1b}[{colour}m{word}\u{1b}[0m"))
+}
+
+/// Prints on standard error what even a quiet program must print. A failure to do so cannot be reported anywhere.
+pub(crate) fn error_line(line: impl Display) {
+    let line = line.to_string();
+    let line = match width(io::stderr()) {
+        Some(width) => wrapped(&line, width),
+        None => line,
+    };
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// A text whose lines have so many characters at most, broken between words; lines that continue one are indented. A

@@ -257,6 +257,11 @@ impl EncryptionKey {
         })
     }
 
+    /// The kernels that a call with so many items runs on, for the record.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        self.prepared.kernels_for(items)
+    }
+
     /// A runner for one thread.
     ///
     /// # Errors
@@ -324,6 +329,11 @@ impl DecryptionKey {
     /// Bytes of a ciphertext.
     pub fn modulus_len(&self) -> usize {
         self.prepared.modulus_len()
+    }
+
+    /// The kernels that a call with so many items runs on, for the record.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        self.prepared.kernels_for(items)
     }
 
     /// A runner for one thread.

@@ -178,11 +178,10 @@ impl Hash {
     /// lengths alone.
     ///
     /// Nothing is changed, and the answer is false, for a function that is no extendable-output function.
+    #[cfg(feature = "sha3")]
     pub(crate) fn xor_output(self, seed: &[u8], target: &mut [u8]) -> bool {
         match self {
-            #[cfg(feature = "sha3")]
             Hash::Shake128 => xof::xor_output::<Shake128>(seed, target),
-            #[cfg(feature = "sha3")]
             Hash::Shake256 => xof::xor_output::<Shake256>(seed, target),
             _ => return false,
         }

@@ -56,7 +56,7 @@
 //! | feature | what a build without it lacks | crates that it brings |
 //! |---|---|---|
 //! | `certificates` | the public key of an X.509 certificate | |
-//! | `encrypted-keys` | PKCS#8 and PKCS#1 under a password; brings `sha3` | aes, aes-gcm, cbc, des, md-5, pbkdf2, rc2, rc4, scrypt |
+//! | `encrypted-keys` | PKCS#8 and PKCS#1 under a password | ciphers, pbkdf2, scrypt, md-5; those of `sha3` |
 //! | `jwk` | JSON Web Keys, and service accounts' files in JSON | serde, serde_json |
 //! | `openssh` | OpenSSH's private keys, lines of `authorized_keys` | ssh-key |
 //! | `sha3` | SHA-3 and SHAKE, as hash functions of every scheme | sha3, shake |
@@ -66,11 +66,11 @@
 //!
 //! The feature `hazmat` adds what gives a key away in use, and is there for measurements and tests alone:
 //!
-//! - bare mode, `CpuBackend::prepare_bare_private` and `prepare_bare_private_without_crt`: the private operation without
-//!   blinding, so that its time may tell of the key, and without a check, so that one wrong result of a CRT reveals the
-//!   primes;
-//! - `blind::Client::blind_with_factor`: a blinding factor of the caller's. Whoever knows the factor links the signature
-//!   to its request.
+//! - bare mode, `CpuBackend::prepare_bare_private` and `prepare_bare_private_without_crt`: the private operation
+//!   without blinding, so that its time may tell of the key, and without a check, so that one wrong result of a CRT
+//!   reveals the primes;
+//! - `blind::BlindingKey::blind_with_factor`: a blinding factor of the caller's. Whoever knows the factor links the
+//!   signature to its request.
 #![forbid(unsafe_code)]
 
 pub mod backend;

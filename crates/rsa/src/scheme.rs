@@ -7,11 +7,13 @@
 //! | RSAES-OAEP | section 7.1 | `oaep` |
 //! | the masks of the last two: MGF1, or SHAKE | appendix B.2.1; RFC 8702, section 3.2.1 | `mask` |
 //! | the parameters of PSS and OAEP | | `parameters` |
+//! | the step at which a signature fails | | `failure` |
 //! | what RSAES-PKCS1-v1_5 gives for a ciphertext that is wrong | draft-irtf-cfrg-rsa-guidance | `implicit` |
 //!
 //! These files are about bytes alone: no key is in them. [`signing`](crate::signing) and
 //! [`encryption`](crate::encryption) put them together with the arithmetic.
 
+mod failure;
 pub(crate) mod implicit;
 mod mask;
 pub(crate) mod oaep;
@@ -23,6 +25,7 @@ use rand_core::TryCryptoRng;
 
 use crate::{Error, Result, error::check_len, hash::Hash};
 
+pub use failure::VerificationFailure;
 pub use parameters::{Oaep, Pss, SaltLen};
 
 /// How signatures are made.
@@ -120,6 +123,17 @@ impl SignatureScheme {
                 let has = (bits - 1).div_ceil(8);
                 too_short(bits, has < needed, needed.saturating_mul(8).saturating_sub(6))
             }
+        }
+    }
+}
+
+impl SignatureScheme {
+    /// The first step that a block of a key of `bits` bits, which a signature was raised to, fails; none if it is an
+    /// encoding of the digest. Takes it apart in place.
+    pub(crate) fn failure(&self, bits: usize, digest: &[u8], block: &mut [u8]) -> Option<VerificationFailure> {
+        match *self {
+            SignatureScheme::Pkcs1v15(hash) => pkcs1v15::failure(hash, digest, block),
+            SignatureScheme::Pss(pss) => pss::Encoder::new(pss, bits).failure(digest, block),
         }
     }
 }

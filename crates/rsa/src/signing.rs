@@ -17,7 +17,7 @@ use crate::{
     error::check_len,
     hash::Digest,
     random::SystemRng,
-    scheme::{Encoder, SignatureScheme},
+    scheme::{Encoder, SignatureScheme, VerificationFailure},
 };
 
 /// Signs on one thread: a runner of the private operation, and room for encodings.
@@ -232,6 +232,11 @@ impl SigningKey {
         self.prepared.modulus_len()
     }
 
+    /// The kernels that a call with so many items runs on, for the record.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        self.prepared.kernels_for(items)
+    }
+
     /// The public half.
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.verifying
@@ -367,6 +372,12 @@ impl VerifyingKey {
         }
     }
 
+    /// The kernels that a call with so many items runs on, for the record; none if the backend fails.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        let prepared = self.public.prepared();
+        prepared.map_or_else(|_| Vec::new(), |prepared| prepared.kernels_for(items))
+    }
+
     /// The scheme.
     pub fn scheme(&self) -> SignatureScheme {
         self.scheme
@@ -388,13 +399,10 @@ impl VerifyingKey {
 
     /// Whether each signature is its message's, together in the lanes of the kernel.
     pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-        let digests: Vec<Digest> = pairs
-            .iter()
-            .map(|(message, _)| self.scheme.hash().digest(message))
-            .collect();
-        let pairs: Vec<(&[u8], &[u8])> = digests
-            .iter()
-            .zip(pairs)
+        let hash = self.scheme.hash();
+        let digests: Vec<Digest> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
+        let pairs = digests.iter().zip(pairs);
+        let pairs: Vec<_> = pairs
             .map(|(digest, (_, signature))| (&digest[..], *signature))
             .collect();
         self.verify_digests(&pairs)
@@ -427,6 +435,32 @@ impl VerifyingKey {
             *is_valid &= fits(digest, signature);
         }
         is_valid
+    }
+
+    /// The first step of verification that a signature of a digest does not pass; none if it is valid. For people who
+    /// look for a mistake: it takes longer than [`verify_digests`](Self::verify_digests), whose verdict it shares.
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend.
+    pub fn failure_of_digest(&self, digest: &[u8], signature: &[u8]) -> Result<Option<VerificationFailure>> {
+        use VerificationFailure as F;
+        let (k, h) = (self.bits.div_ceil(8), self.scheme.hash().digest_len());
+        let lengths = |expected, got| (expected != got).then_some((expected, got));
+        if let Some((expected, got)) = lengths(k, signature.len()) {
+            return Ok(Some(F::Length { expected, got }));
+        }
+        if let Some((expected, got)) = lengths(h, digest.len()) {
+            return Ok(Some(F::DigestLength { expected, got }));
+        }
+        let (mut block, mut status) = (vec![0; k], [Status::Fault]);
+        let mut runner = self.public.prepared()?.runner()?;
+        runner.run(signature, &mut block, &mut status)?;
+        match status {
+            [Status::Done] => Ok(self.scheme.failure(self.bits, digest, &mut block)),
+            [Status::OutOfRange] => Ok(Some(F::Range)),
+            [Status::Fault] => Err(Error::Fault { item: 0 }),
+        }
     }
 }
 

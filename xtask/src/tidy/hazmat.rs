@@ -1,6 +1,7 @@
 //! Bare mode stays with those who measure it.
 //!
-//! Cargo unites the features of a whole build, so that in the workspace everybody sees `hazmat`. The rule reads manifests.
+//! Cargo unites the features of a whole build, so that in the workspace everybody sees `hazmat`. The rule reads
+//! manifests.
 
 use std::path::Path;
 

@@ -66,8 +66,7 @@ pub(super) fn exponent(typed: &str) -> Result<Exponent, String> {
 
 /// The names of hash functions.
 pub(super) fn hash() -> impl TypedValueParser<Value = Hash> {
-    PossibleValuesParser::new(Hash::names())
-        .try_map(|name| name.parse::<Hash>().map_err(|error| error.to_string()))
+    PossibleValuesParser::new(Hash::names()).try_map(|name| name.parse::<Hash>().map_err(|error| error.to_string()))
 }
 
 /// Lengths of the salt of PSS.

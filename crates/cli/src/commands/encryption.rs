@@ -19,7 +19,7 @@ use crate::{
     arguments::{Decrypt, Encoding, Encrypt},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::Log,
 };
 
@@ -39,6 +39,7 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
     }
     let loaded = keys::public(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
+    schemes::note_encryption(&scheme);
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(Some(&scheme)))?;
     keys::warn(options, &key.weaknesses(), log);
     let encryption = Encryption {
@@ -97,6 +98,7 @@ impl PerFile for Encryption<'_> {
     fn results(&self, messages: &[&Bytes]) -> Result<Vec<Result<Bytes>>> {
         let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
         let ciphertexts = self.key.encrypt_batch(&messages)?;
+        kernels::note("encrypting", messages.len(), &self.key.kernels_for(messages.len()));
         Ok(ciphertexts
             .into_iter()
             .map(|ciphertext| Ok(self.encoding.encoded(&ciphertext)))
@@ -127,6 +129,7 @@ pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
     let loaded = keys::private(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
+    schemes::note_encryption(&scheme);
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;
     keys::warn(options, &key.weaknesses(), log);
     let key = DecryptionKey::with_backend(&key, &scheme, &keys::backend(options)?)?;
@@ -182,6 +185,11 @@ impl PerFile for Decryption {
     fn results(&self, inputs: &[&Ciphertext]) -> Result<Vec<Result<Bytes>>> {
         let ciphertexts: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
         let messages = self.key.decrypt_batch(&ciphertexts)?;
+        kernels::note(
+            "decrypting",
+            ciphertexts.len(),
+            &self.key.kernels_for(ciphertexts.len()),
+        );
         let result = |(message, input): (Option<Bytes>, &&Ciphertext)| message.ok_or_else(|| refused(input));
         Ok(messages.into_iter().zip(inputs).map(result).collect())
     }

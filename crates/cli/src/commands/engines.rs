@@ -10,7 +10,7 @@ use rsalab_rsa::{Operation, kernels, shares};
 use serde::Serialize;
 
 use super::selection::registry;
-use crate::{arguments::Engines, exit::Result, output, printable::printable, table::Table};
+use crate::{arguments::Engines, exit::Result, output, printable::printable, steps, table::Table};
 
 /// A worker that does not answer within this time is reported as broken.
 const GREETING: Duration = Duration::from_secs(10);
@@ -123,6 +123,10 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
             Err(error) => (None, Some(error.to_string()), None),
         },
     };
+    steps::ended(|| match &info {
+        Some(info) => format!("engine {}: its worker answers, version {}", entry.name, info.version),
+        None => format!("engine {}: {}", entry.name, reason.as_deref().unwrap_or("absent")),
+    });
     Listed {
         name: entry.name.clone(),
         summary: entry.summary.clone(),

@@ -10,6 +10,7 @@ use crate::{
     arguments::MeasureOptions,
     exit::{Class, Failure, Result},
     output::Log,
+    steps,
 };
 
 /// Starts workers, and kills those that do not answer. An unoptimised program measures itself slow, and its peers not:
@@ -33,10 +34,12 @@ pub(super) fn workers(options: &MeasureOptions) -> Result<Workers> {
 
 /// The machine as it is now, which takes a moment to find out.
 pub(super) fn environment<'a>(workers: &'a Workers, options: &MeasureOptions) -> Environment<'a> {
-    Environment {
+    let environment = Environment {
         allow_unoptimised: options.allow_unoptimised,
         ..Environment::of_this_machine(workers)
-    }
+    };
+    steps::ended(|| "machine: described".to_owned());
+    environment
 }
 
 /// The same, and prints what would disturb a measurement.

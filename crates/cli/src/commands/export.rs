@@ -11,7 +11,7 @@ use rsalab_study::{
     store::Store,
 };
 
-use super::inputs::Destination;
+use super::{inputs::Destination, study::note_store};
 use crate::{
     arguments::{Export, TableFormat},
     exit::{Failure, Result},
@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &Export, log: Log) -> Result<()> {
         destination.check_terminal("a Parquet file")?;
     }
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
+    note_store(&arguments.directory);
     match &destination {
         Destination::Stdout => match write(&store, format, io::stdout()) {
             // A table: its reader has read enough.

@@ -51,6 +51,7 @@ use crate::{
     passwords::{self, Password},
     progress::Counter,
     signals::Stop,
+    steps,
 };
 
 /// Keys below this size are refused unless asked for in so many words.
@@ -104,6 +105,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let mut destination = Destination::open(arguments, count, &writer)?;
     let missing = destination.missing(count)?;
     let before = count - missing.len() as u64;
+    steps::ended(|| format!("place: open; {} of {count} keys are to be made", missing.len()));
     if before > 0 {
         log.note(format_args!("{before} of {count} keys are there already"));
     }
@@ -126,6 +128,12 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
             (made, kernel, Some(work))
         }
     };
+    steps::ended(|| {
+        format!(
+            "{made} keys made and written, {} on {kernel}",
+            number::counted(threads, "thread")
+        )
+    });
     let total = before + made;
     if let Some(class) = stop.class().filter(|_| total < count) {
         let what = format!("stopped: {total} of {count} keys are made");
@@ -138,6 +146,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let place = destination
         .finish(&writer)
         .map_err(|failure| kept(failure, &mut destination, count))?;
+    steps::ended(|| "place: on the disk, with its name".to_owned());
     note(arguments, count, &place, made, threads, elapsed, log);
     match arguments.json.json {
         false => Ok(()),

@@ -8,6 +8,7 @@ use crate::{
     arguments::Machine,
     exit::Result,
     output::{self, Log},
+    steps,
     table::Table,
 };
 
@@ -25,7 +26,9 @@ pub(crate) fn run(arguments: &Machine, log: Log) -> Result<()> {
         return calibrate::run(&arguments.calibration, arguments.json.json, log);
     }
     let machine = Description::describe();
+    steps::ended(|| "machine: described".to_owned());
     let warnings = busy_warnings(&machine);
+    steps::ended(|| "machine: looked for what would disturb a measurement".to_owned());
     if arguments.json.json {
         return output::json(&Report {
             machine: &machine,

@@ -17,8 +17,9 @@ use crate::{
     arguments::InputOptions,
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    output::{Log, error_line},
+    output::Log,
     printable::printable,
+    terminal::error_line,
 };
 
 /// Files that are worked on together.

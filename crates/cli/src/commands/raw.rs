@@ -9,7 +9,7 @@ use crate::{
     arguments::Raw,
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::Log,
     progress,
 };
@@ -43,6 +43,8 @@ fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
     let inputs =
         Zeroizing::new(files::read(from, MOST).map_err(|failure| failure.or_advice("give fewer blocks at once"))?);
     let (k, name) = (key.modulus_len(), files::name(from));
+    let count = inputs.len() / k;
+    kernels::note("raising", count, &key.kernels_for(count));
     if inputs.is_empty() || !inputs.len().is_multiple_of(k) {
         let len = inputs.len();
         let what = format!("{name} has {len} bytes, which is no number of blocks");
@@ -50,7 +52,7 @@ fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
             "a block of this key has {k} bytes, big-endian, with zeros in front"
         )));
     }
-    let raised = progress::follow(log, "block", (inputs.len() / k) as u64, |done| {
+    let raised = progress::follow(log, "block", count as u64, |done| {
         let threads = Threads::unpinned(arguments.threads.count()).counted(done);
         blocks::raise(key, &inputs, threads)
     });

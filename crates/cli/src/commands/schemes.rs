@@ -11,6 +11,7 @@ use rsalab_rsa::{
 use crate::{
     arguments::{CipherOptions, CipherScheme, SignatureOptions, SignatureSchemeName},
     exit::{Class, Failure, Result},
+    steps,
 };
 
 /// The scheme of encryption. What is not typed is the key's own, where it names parameters of OAEP.
@@ -31,6 +32,37 @@ pub(super) fn of_encryption<K>(options: &CipherOptions, loaded: &Loaded<K>) -> E
             })
         }
     }
+}
+
+/// Tells which scheme is meant. A label is a user's word, and not repeated.
+pub(super) fn note_encryption(scheme: &EncryptionScheme) {
+    steps::ended(|| match scheme {
+        EncryptionScheme::Pkcs1v15 => "scheme: RSAES-PKCS1-v1_5, with implicit rejection".to_owned(),
+        EncryptionScheme::Oaep(oaep) => {
+            let label = if oaep.label.is_empty() { "no label" } else { "a label" };
+            format!("scheme: RSAES-OAEP, {}, mask {}, {label}", oaep.hash, oaep.mgf_hash)
+        }
+    });
+}
+
+/// Tells which scheme is meant.
+pub(super) fn note_signature(scheme: &SignatureScheme) {
+    steps::ended(|| match scheme {
+        SignatureScheme::Pkcs1v15(hash) => format!("scheme: RSASSA-PKCS1-v1_5, {hash}"),
+        SignatureScheme::Pss(pss) => {
+            let salt = match pss.salt_len {
+                SaltLen::Digest => format!("{} bytes", pss.hash.digest_len()),
+                SaltLen::Bytes(bytes) => format!("{bytes} bytes"),
+                SaltLen::AtLeast(bytes) => format!("{bytes} bytes or more"),
+                SaltLen::Max => "as many bytes as fit".to_owned(),
+                SaltLen::Any => "any number of bytes".to_owned(),
+            };
+            format!(
+                "scheme: RSASSA-PSS, {}, mask {}, salt of {salt}",
+                pss.hash, pss.mgf_hash
+            )
+        }
+    });
 }
 
 /// Refuses an option without effect: whoever typed it believes that it has one.

@@ -4,7 +4,7 @@ use rsalab_engines::{Absent, Location, Own, Registry, Selector};
 
 use crate::{
     exit::{Class, Failure, Result},
-    kernels,
+    kernels, steps,
 };
 
 /// The engine whose kernel can be chosen.
@@ -12,8 +12,14 @@ const OWN: &str = "own";
 
 /// Where engines are looked for.
 pub(super) fn registry() -> Result<Registry> {
-    Registry::of_this_program()
-        .map_err(|error| Failure::new(Class::Io, "the system does not say where this program lies").because(error))
+    let registry = Registry::of_this_program()
+        .map_err(|error| Failure::new(Class::Io, "the system does not say where this program lies").because(error))?;
+    steps::ended(|| {
+        let folders = registry.folders();
+        let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        format!("engines: looked for in {}", folders.join(", then "))
+    });
+    Ok(registry)
 }
 
 /// The engines that are installed.
@@ -76,6 +82,9 @@ pub(super) fn distinct(selectors: &[String]) -> Result<()> {
 /// Where the engine's worker is, or the command that installs it.
 pub(super) fn installed(registry: &Registry, selector: &Selector) -> Result<Location> {
     let located = registry.locate(&selector.engine);
+    if located.is_ok() {
+        steps::ended(|| format!("engine {selector}: installed"));
+    }
     located.map_err(|Absent::NotInstalled { engine, install, .. }| {
         let what = format!("the engine '{engine}' is not installed");
         Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))

@@ -14,7 +14,7 @@ use crate::{
     arguments::{Encoding, Sign},
     exit::Result,
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::Log,
 };
 
@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
     let loaded = keys::private(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
+    schemes::note_signature(&scheme);
     keys::check_use(options, &loaded, Purpose::Sign(&scheme))?;
     let key = SigningKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
     let (encoding, digest) = (arguments.encoding.encoding, arguments.digest.digest);
@@ -66,6 +67,7 @@ impl PerFile for Signing {
     fn results(&self, digests: &[&Vec<u8>]) -> Result<Vec<Result<Bytes>>> {
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
         let signatures = self.key.sign_digests(&digests)?.into_iter();
+        kernels::note("signing", digests.len(), &self.key.kernels_for(digests.len()));
         Ok(signatures
             .map(|signature| Ok(self.encoding.encoded(signature.as_bytes())))
             .collect())

@@ -34,6 +34,7 @@ use crate::{
     printable::printable,
     progress::Follower,
     signals::Stop,
+    steps,
     table::Table,
 };
 
@@ -57,10 +58,17 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
         }
     };
     check_unused(&directory)?;
+    steps::ended(|| format!("plan {name}: read and checked"));
     let mut study =
         Study::create(&directory, &plan, &host, &typed()).map_err(|error| blame_option(error, arguments))?;
+    note_store(&directory);
     let environment = environment(&workers, &arguments.measure);
     run(&mut study, &environment, &arguments.json, log)
+}
+
+/// Tells that the database of a study is open.
+pub(super) fn note_store(directory: &Path) {
+    steps::ended(|| format!("{}: its database is open", directory.display()));
 }
 
 /// Prints the plan, which need not run here to be a start for another.
@@ -78,6 +86,7 @@ fn print_plan(arguments: &arguments::Study) -> Result<()> {
 pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
     let workers = workers(&arguments.measure)?;
     let mut study = Study::open(&arguments.directory).map_err(rsalab_study::Error::from)?;
+    note_store(&arguments.directory);
     let environment = environment(&workers, &arguments.measure);
     run(&mut study, &environment, &arguments.json, log)
 }
@@ -88,13 +97,16 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
         return report_again(arguments);
     }
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
+    note_store(&arguments.directory);
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
+    steps::ended(|| "report: computed from the samples".to_owned());
     // In the study's own directory these names are the study's.
     if !is_same(directory, &arguments.directory) {
         report::check_place(&report, directory, arguments.batch_files)?;
     }
     let page = report::write(&report, directory)?;
+    steps::ended(|| format!("{}: made", page.display()));
     if arguments.batch_files {
         articles::write_batch_files(&report, directory)?;
     }

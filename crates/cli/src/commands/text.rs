@@ -15,9 +15,10 @@ use crate::{
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
-    output::{self, Log, error_line},
-    progress,
+    output::{self, Log},
+    progress, steps,
     table::Table,
+    terminal::error_line,
 };
 
 /// The most bytes of text that are taken at once: text and ciphertext lie in memory.
@@ -51,7 +52,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     };
     let symbols = arguments.block_symbols;
     let blocks = blocks(&key, symbols, text.len())?;
-    let placement = Topology::detect().placement(arguments.threads.count());
+    let placement = placement(arguments.threads.count());
     let outcome = progress::follow(log, "block", blocks, |done| {
         let threads = Threads::pinned(&placement.cpus).counted(done);
         container::encrypt(&backend, &key, symbols, &text, threads)
@@ -75,7 +76,7 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     let what = format!("cannot decrypt {}", files::name(from));
     let refused = |error| failed(&what, error);
     let file = encrypted(from, key.public(), refused)?;
-    let placement = Topology::detect().placement(arguments.threads.count());
+    let placement = placement(arguments.threads.count());
     let blocks = (file.len() / key.modulus_len()) as u64;
     let outcome = progress::follow(log, "block", blocks, |done| {
         let threads = Threads::pinned(&placement.cpus).counted(done);
@@ -85,6 +86,16 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     to.write(&outcome.output, Privacy::Private)?;
     print(&arguments.trace, &placement, &outcome);
     Ok(())
+}
+
+/// The CPUs that so many threads are pinned to.
+fn placement(threads: usize) -> Placement {
+    let placement = Topology::detect().placement(threads);
+    steps::ended(|| {
+        let threads = number::counted(threads, "thread");
+        format!("{threads}, pinned to CPUs {:?}", placement.cpus)
+    });
+    placement
 }
 
 /// The whole of an encrypted file. Its header is checked before the rest is read, however long that is.

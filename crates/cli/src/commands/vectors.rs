@@ -25,6 +25,7 @@ use crate::{
     output::{self, Log},
     printable::printable,
     signals::Stop,
+    steps,
     table::Table,
 };
 
@@ -84,6 +85,12 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<()> {
                 let (op, bits) = (verdict.op, verdict.bits);
                 wrong.push(format!("{selector}: {op} at {bits} bits"));
             }
+            steps::ended(|| {
+                format!(
+                    "{selector}: {} at {} bits, {} cases tried",
+                    verdict.op, verdict.bits, verdict.cases
+                )
+            });
             printer.print(verdict);
         });
         if let Some(class) = stop.class() {

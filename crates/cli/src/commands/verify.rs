@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rsalab_rsa::{format::Purpose, signing::VerifyingKey};
+use rsalab_rsa::{format::Purpose, scheme::VerificationFailure, signing::VerifyingKey};
 use serde::Serialize;
 
 use super::{
@@ -15,9 +15,10 @@ use super::{
 use crate::{
     arguments::{Encoding, Verify},
     exit::{self, Class, Failure, Result},
-    files, keys,
+    files, kernels, keys,
     output::{self, Log},
     printable::printable,
+    steps,
     terminal::{self, coloured},
 };
 
@@ -47,6 +48,7 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
+    schemes::note_signature(&scheme);
     keys::check_use(options, &loaded, Purpose::Verify(&scheme))?;
     if scheme.hash().is_broken() {
         log.note("warning: SHA-1 is broken: two messages with one signature can be made");
@@ -123,12 +125,15 @@ fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Ve
         .map(|(digest, signature, _)| (&digest[..], &signature[..]))
         .collect();
     let mut verified = key.verify_digests(&items).into_iter();
+    kernels::note("verifying", items.len(), &key.kernels_for(items.len()));
     let verdict = |((path, signature), read): (&Pair, Result<Read>)| {
         let (verdict, reason, failure) = match read {
             Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
             Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
-            Ok((.., fault)) => {
-                let what = format!("the signature of {} is wrong", files::name(path.as_deref()));
+            Ok((digest, bytes, fault)) => {
+                let name = files::name(path.as_deref());
+                note_failure(&name, || key.failure_of_digest(&digest, &bytes).ok().flatten());
+                let what = format!("the signature of {name} is wrong");
                 let failure = Failure::new(Class::Verification, what).advice(fault.as_deref().unwrap_or(
                     "the file was changed, or the key, the scheme, the hash or the length of the salt are others (see --salt-len any)",
                 ));
@@ -144,6 +149,15 @@ fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Ve
         }
     };
     pairs.iter().zip(read).map(verdict).collect()
+}
+
+/// Tells at which step a signature fails. Signatures are public, and so is what is wrong with one.
+pub(super) fn note_failure(name: &str, failure: impl FnOnce() -> Option<VerificationFailure>) {
+    if steps::are_shown()
+        && let Some(failure) = failure()
+    {
+        steps::ended(|| format!("{name}: the signature fails by its {failure}"));
+    }
 }
 
 fn shown(verdicts: &[Verdict]) -> String {

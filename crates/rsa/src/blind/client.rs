@@ -11,7 +11,7 @@ use crate::{
     CpuBackend, PublicKey,
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     random::SystemRng,
-    scheme::{Encoder, SignatureScheme},
+    scheme::{Encoder, SignatureScheme, VerificationFailure},
     signing::{Signature, VerifyingKey},
 };
 
@@ -57,6 +57,11 @@ impl BlindingKey {
     /// The variant.
     pub fn variant(&self) -> Variant {
         self.variant
+    }
+
+    /// The kernels that a call with so many items runs on, for the record.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        self.prepared.kernels_for(items)
     }
 
     /// Bytes of a blinded message, of a blind signature and of a signature.
@@ -269,6 +274,17 @@ impl BlindingKey {
     /// Whether the signature is the message's. A message that was prepared for another variant has none.
     pub fn verify(&self, message: &InputMessage, signature: &[u8]) -> bool {
         self.verify_batch(&[(message, signature)]) == [true]
+    }
+
+    /// The first step of verification that a signature of a message does not pass; none if it is valid. For people who
+    /// look for a mistake.
+    ///
+    /// # Errors
+    ///
+    /// [`BlindError::State`] for a message that was prepared for another variant, and those of the backend.
+    pub fn failure(&self, message: &InputMessage, signature: &[u8]) -> Result<Option<VerificationFailure>> {
+        self.check_variant(message.variant())?;
+        Ok(self.verifying.failure_of_digest(message.digest(), signature)?)
     }
 
     /// Whether each signature is its message's, together in the lanes of the kernel.

@@ -38,6 +38,11 @@ impl Issuer {
         })
     }
 
+    /// The kernels that a call with so many items runs on, for the record.
+    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
+        self.prepared.kernels_for(items)
+    }
+
     /// Bytes of a blinded message, and of a blind signature.
     pub fn modulus_len(&self) -> usize {
         self.prepared.modulus_len()

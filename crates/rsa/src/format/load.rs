@@ -48,20 +48,14 @@ pub fn load_private_within(bytes: &[u8], password: Option<&[u8]>, limits: Limits
 /// As for [`load_private_within`], and [`Error::Several`] where it is not clear which key is meant.
 pub fn load_private_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<PrivateKey>> {
     let loaded = load(bytes, reading)?;
-    match (loaded.key, loaded.content) {
-        (Key::Private(key), _) => Ok(Loaded {
-            key: *key,
-            usage: loaded.usage,
-            restrictions: loaded.restrictions,
-            annotations: loaded.annotations,
-            content: loaded.content,
-            encryption: loaded.encryption,
-        }),
-        (Key::Public(_), Content::Certificate) => Err(refused(
-            "this is a certificate, which holds a public key, but a private key is needed",
-        )),
-        (Key::Public(_), _) => Err(refused("this is a public key, but a private key is needed")),
-    }
+    let held = match loaded.content {
+        Content::Certificate => "a certificate, which holds a public key",
+        _ => "a public key",
+    };
+    loaded.try_map(|key| match key {
+        Key::Private(key) => Ok(*key),
+        Key::Public(_) => Err(refused(format!("this is {held}, but a private key is needed"))),
+    })
 }
 
 /// Reads a public key of any format. Of a private key, and of a certificate, the public key is taken; that a
@@ -96,17 +90,9 @@ pub fn load_public_within(bytes: &[u8], password: Option<&[u8]>, limits: Limits)
 ///
 /// As for [`load_private_with`].
 pub fn load_public_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<PublicKey>> {
-    let loaded = load(bytes, reading)?;
-    Ok(Loaded {
-        key: match loaded.key {
-            Key::Private(key) => key.public().clone(),
-            Key::Public(key) => key,
-        },
-        usage: loaded.usage,
-        restrictions: loaded.restrictions,
-        annotations: loaded.annotations,
-        content: loaded.content,
-        encryption: loaded.encryption,
+    load(bytes, reading)?.try_map(|key| match key {
+        Key::Private(key) => Ok(key.public().clone()),
+        Key::Public(key) => Ok(key),
     })
 }
 

@@ -46,75 +46,79 @@ impl<K> Loaded<K> {
         self.usage.check(purpose)?;
         self.restrictions.check(purpose)
     }
+
+    #[cfg(any(feature = "encrypted-keys", feature = "openssh"))]
+    fn encrypted(self, encryption: Option<Encryption>) -> Self {
+        Loaded { encryption, ..self }
+    }
+
+    /// All of it with another key, such as its public half.
+    pub(super) fn try_map<T>(self, key: impl FnOnce(K) -> Result<T>) -> Result<Loaded<T>> {
+        Ok(Loaded {
+            key: key(self.key)?,
+            usage: self.usage,
+            restrictions: self.restrictions,
+            annotations: self.annotations,
+            content: self.content,
+            encryption: self.encryption,
+        })
+    }
 }
 
 /// Reads what holds one key. The whole file is asked for what stands in front of the key.
 pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
-    let (password, limits) = (reading.password, reading.limits);
-    let any = |key| (key, Usage::Any);
-    let mut restrictions = Restrictions::default();
-    let mut annotations = Annotations::of_preface(file);
-    let mut encryption = None;
-    let (key, usage) = match content {
-        Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(body, limits)?)),
-        Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(body, limits)?)),
+    let limits = reading.limits;
+    let of = |key, usage| Loaded {
+        key,
+        usage,
+        restrictions: Restrictions::default(),
+        annotations: Annotations::of_preface(file),
+        content,
+        encryption: None,
+    };
+    let private = |(key, usage): (PrivateKey, Usage)| of(Key::Private(Box::new(key)), usage);
+    let public = |(key, usage): (PublicKey, Usage)| of(Key::Public(key), usage);
+    Ok(match content {
+        Content::Pkcs1Private => private((pkcs::pkcs1_private(body, limits)?, Usage::Any)),
+        Content::Pkcs1Public => public((pkcs::pkcs1_public(body, limits)?, Usage::Any)),
         Content::Pkcs8 => {
-            annotations.attributes = pkcs::attributes(body);
-            private(pkcs::pkcs8(body, limits)?)
+            let mut loaded = private(pkcs::pkcs8(body, limits)?);
+            loaded.annotations.attributes = pkcs::attributes(body);
+            loaded
         }
         #[cfg(feature = "encrypted-keys")]
         Content::EncryptedPkcs1 => {
-            let (key, usage, how) = encrypted::decode_with_headers(body, password, limits)?;
-            encryption = Some(how);
-            private((key, usage))
+            let (key, usage, how) = encrypted::decode_with_headers(body, reading.password, limits)?;
+            private((key, usage)).encrypted(Some(how))
         }
         #[cfg(feature = "encrypted-keys")]
         Content::EncryptedPkcs8 => {
-            let (key, usage, said, how) = encrypted::decode(body, password, limits)?;
-            annotations.attributes = said.attributes;
-            encryption = Some(how);
-            private((key, usage))
+            let (key, usage, said, how) = encrypted::decode(body, reading.password, limits)?;
+            let mut loaded = private((key, usage)).encrypted(Some(how));
+            loaded.annotations.attributes = said.attributes;
+            loaded
         }
         Content::Spki => public(pkcs::spki(body, limits)?),
         #[cfg(feature = "certificates")]
         Content::Certificate => {
             let (key, usage, key_usage) = certificate::decode(body, limits)?;
-            restrictions.certificate = key_usage;
-            public((key, usage))
+            let mut loaded = public((key, usage));
+            loaded.restrictions.certificate = key_usage;
+            loaded
         }
         #[cfg(feature = "openssh")]
         Content::OpensshPrivate => {
-            let (key, comment, how) = openssh::decode_private(body, password, limits)?;
-            annotations = Annotations::with_comment(&comment);
-            encryption = how;
-            any(private_key(key))
+            let (key, comment, how) = openssh::decode_private(body, reading.password, limits)?;
+            let mut loaded = private((key, Usage::Any)).encrypted(how);
+            loaded.annotations = Annotations::with_comment(&comment);
+            loaded
         }
         #[cfg(feature = "jwk")]
         Content::Jwk => return Err(refused(SEVERAL_PLACES)),
         Content::OpensshPublic => return Err(refused(SEVERAL_PLACES)),
         #[allow(unreachable_patterns, reason = "a build with all features reads all of them")]
         other => return Err(left_out(other)),
-    };
-    Ok(Loaded {
-        key,
-        usage,
-        restrictions,
-        annotations,
-        content,
-        encryption,
     })
 }
 
 const SEVERAL_PLACES: &str = "this file has a key in several places";
-
-fn private_key(key: PrivateKey) -> Key {
-    Key::Private(Box::new(key))
-}
-
-fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
-    (private_key(key), usage)
-}
-
-fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {
-    (Key::Public(key), usage)
-}

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::{
     key_usage::KeyUsage,
-    refusal::{quoted, refused, registered_word},
+    refusal::{quoted, registered_word},
 };
 use crate::{
     Error, Result,
@@ -128,24 +128,6 @@ impl Restrictions {
     /// Whether the file says nothing, so that the key is for anything.
     pub fn is_none(&self) -> bool {
         *self == Restrictions::default()
-    }
-
-    /// Refuses words that are too long for names: public keys and messages get what is written there, and it may be a
-    /// part of the private key.
-    pub(super) fn check_words(&self) -> Result<()> {
-        const MOST_CHARS: usize = 64;
-        let operations = self.jwk_operations.iter().flatten();
-        let members = [("use", &self.jwk_use), ("alg", &self.jwk_algorithm)];
-        let named = members
-            .into_iter()
-            .filter_map(|(name, word)| Some((name, word.as_ref()?)));
-        let mut words = named.chain(operations.map(|word| ("key_ops", word)));
-        match words.find(|(_, word)| word.chars().count() > MOST_CHARS) {
-            None => Ok(()),
-            Some((name, _)) => Err(refused(format!(
-                "the member \"{name}\" of this JSON Web Key holds a word of more than {MOST_CHARS} characters, which is none that says what a key is for"
-            ))),
-        }
     }
 
     /// The signature scheme that the file names, if it does.

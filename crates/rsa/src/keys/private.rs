@@ -150,6 +150,7 @@ impl PrivateKey {
 
     /// The key of primes and exponents, without the CRT exponents, and with or without the coefficient: they are
     /// computed, and what is given is checked.
+    #[cfg(feature = "openssh")]
     pub(crate) fn from_primes_and_exponent(
         n: &[u8],
         e: &[u8],

@@ -7,9 +7,11 @@ use crate::hash::Hash;
 
 /// Masks `target` with the mask of `seed`, or takes the mask off again. Time depends on lengths alone.
 pub(super) fn mask(hash: Hash, seed: &[u8], target: &mut [u8]) {
-    if !hash.xor_output(seed, target) {
-        mgf1(hash, seed, target);
+    #[cfg(feature = "sha3")]
+    if hash.xor_output(seed, target) {
+        return;
     }
+    mgf1(hash, seed, target);
 }
 
 fn mgf1(hash: Hash, seed: &[u8], target: &mut [u8]) {

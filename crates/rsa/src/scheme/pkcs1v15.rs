@@ -6,7 +6,7 @@
 use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
-use super::parameters::fill;
+use super::{failure::VerificationFailure, parameters::fill};
 use crate::{Result, hash::Hash};
 
 /// The least number of bytes between the marks of either encoding.
@@ -57,6 +57,31 @@ impl Template {
         let (head, tail) = encoding.split_at(self.0.len());
         head == self.0 && tail == digest
     }
+}
+
+/// The first step that an encoding fails, from its first byte to its last; none if it is the digest's.
+pub(super) fn failure(hash: Hash, digest: &[u8], encoding: &[u8]) -> Option<VerificationFailure> {
+    use VerificationFailure as F;
+    let (&[first, second], rest) = encoding.split_first_chunk()?;
+    if [first, second] != [0, 1] {
+        let found = [first, second];
+        return Some(F::BlockType { found });
+    }
+    let padding = rest.iter().position(|&byte| byte != 0xff).unwrap_or(rest.len() - 1);
+    if rest[padding] != 0 || padding < LEAST_PADDING {
+        let (place, found) = (2 + padding, rest[padding]);
+        return Some(F::Padding { place, found });
+    }
+    let info = &rest[padding + 1..];
+    let is_of = |hash: Hash| {
+        let head = digest_info(hash);
+        info.len() == head.len() + hash.digest_len() && info.starts_with(&head)
+    };
+    if !is_of(hash) {
+        let found = Hash::ALL.iter().copied().find(|&other| is_of(other));
+        return Some(F::DigestInfo { found });
+    }
+    (!info.ends_with(digest)).then_some(F::Digest)
 }
 
 /// Encodes a message that is not too long into the bytes of the modulus.

@@ -3,6 +3,7 @@
 use rand_core::TryCryptoRng;
 
 use super::{
+    failure::VerificationFailure,
     mask::mask,
     parameters::{Pss, SaltLen, fill},
 };
@@ -75,13 +76,46 @@ impl Encoder {
             return false;
         };
         let salt = &block[one + 1..];
-        let is_right_length = match self.pss.salt_len {
-            SaltLen::Digest => salt.len() == hash.digest_len(),
-            SaltLen::Max => salt.len() == self.block - 1,
-            SaltLen::Bytes(bytes) => salt.len() == bytes,
-            SaltLen::Any => true,
-            SaltLen::AtLeast(bytes) => salt.len() >= bytes,
+        block[one] == 1 && self.takes_salt(salt.len()) && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
+    }
+
+    /// The first step that an encoding fails, in the order of section 9.1.2; none if it is the digest's. The mask is
+    /// taken off in place.
+    pub(super) fn failure(&self, digest: &[u8], encoding: &mut [u8]) -> Option<VerificationFailure> {
+        use VerificationFailure as F;
+        let hash = self.pss.hash;
+        let (ahead, encoded) = encoding.split_at_mut(self.ahead);
+        let (block, rest) = encoded.split_at_mut(self.block);
+        let (hashed, trailer) = rest.split_at(hash.digest_len());
+        if trailer != [TRAILER] {
+            let found = trailer[0];
+            return Some(F::Trailer { found });
+        }
+        if ahead.iter().any(|&byte| byte != 0) || block[0] & !self.first_mask != 0 {
+            return Some(F::LeadingBits);
+        }
+        mask(self.pss.mgf_hash, hashed, block);
+        block[0] &= self.first_mask;
+        let one = block.iter().position(|&byte| byte != 0).filter(|&one| block[one] == 1);
+        let Some(salt) = one.map(|one| &block[one + 1..]) else {
+            return Some(F::DataBlock);
         };
-        block[one] == 1 && is_right_length && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
+        let got = salt.len();
+        if !self.takes_salt(got) {
+            let expected = self.pss.salt_len;
+            return Some(F::SaltLength { expected, got });
+        }
+        (*hash.digest_parts(&[&[0; 8], digest, salt]) != *hashed).then_some(F::Hash)
+    }
+
+    /// Whether a salt may have so many bytes.
+    fn takes_salt(&self, len: usize) -> bool {
+        match self.pss.salt_len {
+            SaltLen::Digest => len == self.pss.hash.digest_len(),
+            SaltLen::Max => len == self.block - 1,
+            SaltLen::Bytes(bytes) => len == bytes,
+            SaltLen::Any => true,
+            SaltLen::AtLeast(bytes) => len >= bytes,
+        }
     }
 }

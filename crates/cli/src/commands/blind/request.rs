@@ -14,7 +14,7 @@ use crate::{
     commands::inputs::{Destination, Inputs, check_stdin, with_ending},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::Log,
 };
 
@@ -102,6 +102,7 @@ fn group(key: &BlindingKey, public: &rsalab_rsa::PublicKey, paths: &[&PathBuf]) 
         })
         .collect();
     let messages: Vec<&InputMessage> = opened.iter().flatten().flatten().collect();
+    kernels::note("blinding", messages.len(), &key.kernels_for(messages.len()));
     let mut requests = match key.blind_batch(&messages) {
         Ok(requests) => requests.into_iter(),
         // No randomness, or no key: what holds for all of them.

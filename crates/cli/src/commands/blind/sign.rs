@@ -17,7 +17,7 @@ use crate::{
     },
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::Log,
 };
 
@@ -79,6 +79,7 @@ impl PerFile for Signing {
         let k = self.issuer.modulus_len();
         let blinded: Vec<&[u8]> = inputs.iter().flat_map(|input| input.chunks(k)).collect();
         let mut signed = self.sign(&blinded)?.into_iter();
+        kernels::note("signing", blinded.len(), &self.issuer.kernels_for(blinded.len()));
         let result_of = |input: &&Vec<u8>| {
             let of_file: Vec<_> = signed.by_ref().take(input.len() / k).collect();
             let mut bytes = Zeroizing::new(Vec::with_capacity(input.len()));

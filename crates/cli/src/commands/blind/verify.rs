@@ -13,10 +13,10 @@ use crate::{
     commands::{
         inputs::{Inputs, check_stdin},
         per_file::GROUP,
-        verify::{UNREAD, Verdict, end},
+        verify::{UNREAD, Verdict, end, note_failure},
     },
     exit::{Class, Failure, Result},
-    files, keys,
+    files, kernels, keys,
     output::Log,
 };
 
@@ -83,12 +83,14 @@ fn group(key: &BlindingKey, names: &[Names]) -> Vec<Verdict> {
         .map(|(message, signature)| (message, &signature[..]))
         .collect();
     let mut verified = key.verify_batch(&pairs).into_iter();
+    kernels::note("verifying", pairs.len(), &key.kernels_for(pairs.len()));
     let verdict = |(names, read): (&Names, Result<(InputMessage, Vec<u8>)>)| {
         let file = files::name(names.message.as_deref());
         let (verdict, reason, failure) = match read {
             Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
             Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
-            Ok((_, signature)) => {
+            Ok((message, signature)) => {
+                note_failure(&file, || key.failure(&message, &signature).ok().flatten());
                 let what = format!("the signature of {file} is wrong");
                 let failure = Failure::new(Class::Verification, what)
                     .advice("the file or its prefix was changed, or the key or the variant is another");

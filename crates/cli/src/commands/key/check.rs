@@ -11,6 +11,7 @@ use rsalab_rsa::{
     primality::rounds_in_a_second,
     random::SystemRng,
 };
+use rsalab_study::number;
 
 use self::verdict::{Known, Names, Verdict, Weak};
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
     exit::{self, Class, Failure, Result},
     keys,
     output::{self, Log},
+    steps,
 };
 
 /// Checks each key, and prints a verdict on it.
@@ -117,15 +119,17 @@ impl Check<'_> {
 
     fn verdict(&self, name: &str, found: Found) -> Verdict {
         let place = found.place;
+        let called = verdict::called(name, place);
         let examined = found.key.and_then(|loaded| {
+            keys::note(&called, &loaded, loaded.key.public());
             let known = self.examine(&loaded)?;
+            note_examined(&called, &known);
             Ok((known, loaded.key.public().clone()))
         });
         match examined {
             Ok((known, key)) => Verdict::of(name.to_owned(), place, known, key),
             Err(error @ Error::InvalidKey { .. }) => Verdict::wrong(name.to_owned(), place, error),
             Err(error) => {
-                let called = verdict::called(name, place);
                 let failure = keys::unusable(&called, &self.arguments.reading, None, error);
                 Verdict::refused(name.to_owned(), place, failure)
             }
@@ -183,6 +187,22 @@ impl Check<'_> {
             encryption_weakness: loaded.encryption.as_ref().and_then(keys::encryption_weakness),
         }
     }
+}
+
+/// Tells what was looked for in a key.
+fn note_examined(called: &str, known: &Known) {
+    steps::ended(|| {
+        let primes = match known.rounds {
+            Some(rounds) => format!("its primes pass {}", number::counted(rounds, "Miller–Rabin round")),
+            None => "its modulus is no prime".to_owned(),
+        };
+        let found: Vec<&str> = known.weaknesses.iter().map(|weak| weak.name).collect();
+        let found = match found.is_empty() {
+            true => "none".to_owned(),
+            false => found.join(", "),
+        };
+        format!("{called}: {primes}; weaknesses and lists of weak keys looked through: {found}")
+    });
 }
 
 const REPLACE: &str = "do not use it: 'rsalab keygen' makes another";

@@ -69,6 +69,24 @@ fn numbered(values: Vec<&RawValue>) -> Vec<(Place, Result<Jwk<'_>>)> {
         .collect()
 }
 
+/// Refuses words that are too long for names: public keys and messages get what is written there, and it may be a
+/// part of the private key.
+fn check_words(restrictions: &Restrictions) -> Result<()> {
+    const MOST_CHARS: usize = 64;
+    let operations = restrictions.jwk_operations.iter().flatten();
+    let members = [("use", &restrictions.jwk_use), ("alg", &restrictions.jwk_algorithm)];
+    let named = members
+        .into_iter()
+        .filter_map(|(name, word)| Some((name, word.as_ref()?)));
+    let mut words = named.chain(operations.map(|word| ("key_ops", word)));
+    match words.find(|(_, word)| word.chars().count() > MOST_CHARS) {
+        None => Ok(()),
+        Some((name, _)) => Err(refused(format!(
+            "the member \"{name}\" of this JSON Web Key holds a word of more than {MOST_CHARS} characters, which is none that says what a key is for"
+        ))),
+    }
+}
+
 fn empty() -> Error {
     refused("this set of JSON Web Keys is empty")
 }
@@ -105,7 +123,7 @@ impl<'a> Jwk<'a> {
             jwk_algorithm: self.members.text("alg")?,
             ..Restrictions::default()
         };
-        restrictions.check_words()?;
+        check_words(&restrictions)?;
         Ok(restrictions)
     }
 

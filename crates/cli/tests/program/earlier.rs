@@ -1,0 +1,130 @@
+//! Files of version 0.1.0 as of November 2026, in the folder `earlier`: this version reads all of them. Made by the
+//! program itself, from one seed of keys; they are never made anew.
+
+use std::{fs, path::Path};
+
+use crate::support::{assert_done, folder, run, stdout};
+
+/// The bytes of the keys: those of the seed, which also are in `keygen`'s command line below.
+const SEED: &str = "4040404040404040404040404040404040404040404040404040404040404040";
+const MESSAGE: &str = "a message of an earlier version\n";
+
+/// The files in a folder that may be written to.
+fn files() -> tempfile::TempDir {
+    let here = folder();
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/earlier"),
+        here.path(),
+    );
+    here
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in from.read_dir().expect("it is a folder") {
+        let entry = entry.expect("it can be read");
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => {
+                fs::create_dir(&to).expect("it is not there");
+                copy(&entry.path(), &to);
+            }
+            false => drop(fs::copy(entry.path(), to).expect("it can be copied")),
+        }
+    }
+}
+
+/// What a command prints that succeeds.
+#[track_caller]
+fn printed(folder: &Path, typed: &str) -> String {
+    let output = run(folder, typed.split(' '));
+    assert_done(&output);
+    stdout(&output).to_owned()
+}
+
+#[test]
+fn keys_of_every_format_are_the_same_key() {
+    let here = files();
+    let public = fs::read_to_string(here.path().join("public.pem")).expect("it is there");
+    for private in [
+        "key.pem",
+        "key.der",
+        "key.pkcs1.pem",
+        "key.pkcs1.der",
+        "key.encrypted.pem --password-file password.txt",
+        "key.jwk",
+        "key.openssh",
+    ] {
+        assert_eq!(
+            printed(here.path(), &format!("key public {private}")),
+            public,
+            "{private}"
+        );
+        let again = format!("key convert {private} --format pkcs1-der --out again");
+        assert_done(&run(here.path(), again.split(' ')));
+        let [again, known] = ["again", "key.pkcs1.der"].map(|name| fs::read(here.path().join(name)).expect("a key"));
+        assert!(again == known, "{private}");
+        fs::remove_file(here.path().join("again")).expect("it was made");
+    }
+    for file in ["public.pem", "public.pkcs1.pem", "public.openssh", "public.jwk"] {
+        assert_eq!(printed(here.path(), &format!("key public {file}")), public, "{file}");
+    }
+    let checked = printed(here.path(), "key check keys.json --json");
+    assert_eq!(checked.matches("\"private\": true").count(), 2, "{checked}");
+}
+
+#[test]
+fn many_keys_are_gone_on_with() {
+    let here = files();
+    let typed = "keygen --bits 1024 --insecure-size --count 2 --json --insecure-seed";
+    for more in ["--out keys.tar", "--format jwk-set --out keys.json"] {
+        let report = printed(here.path(), &format!("{typed} {SEED} {more}"));
+        assert!(report.contains("\"made_now\": 0"), "{report}");
+    }
+}
+
+#[test]
+fn messages_and_texts_are_decrypted() {
+    let here = files();
+    for typed in [
+        "decrypt --key key.pem message.oaep.enc",
+        "decrypt --key key.pem --scheme pkcs1v15 --encoding hex message.pkcs1v15.enc",
+        "text-decrypt --key key.pem message.text",
+    ] {
+        assert_eq!(printed(here.path(), typed), MESSAGE, "{typed}");
+    }
+}
+
+#[test]
+fn signatures_are_verified_and_a_blind_one_is_finalized() {
+    let here = files();
+    for typed in [
+        "verify --key public.pem message --sig message.pss.sig",
+        "verify --key public.pem message --sig message.pkcs1v15.sig --scheme pkcs1v15 --encoding base64",
+    ] {
+        assert_eq!(printed(here.path(), typed), "message: OK\n", "{typed}");
+    }
+    printed(here.path(), "blind finalize --key public.pem message");
+    assert_eq!(
+        printed(here.path(), "blind verify --key public.pem message"),
+        "message: OK\n"
+    );
+}
+
+#[test]
+fn a_study_is_exported_reported_and_complete() {
+    let here = files();
+    let known = fs::read_to_string(here.path().join("samples.csv")).expect("it is there");
+    assert_eq!(printed(here.path(), "export store --samples"), known);
+    let before = fs::read(here.path().join("store/study.db")).expect("it is there");
+    let report = printed(here.path(), "report store --json");
+    assert!(
+        report.contains("\"done\": 3") && report.contains("\"unsupported\": 1"),
+        "{report}"
+    );
+    let figures = fs::read_to_string(here.path().join("store/results.csv")).expect("it was made");
+    assert_eq!(figures.lines().count(), 5, "{figures}");
+    let after = fs::read(here.path().join("store/study.db")).expect("it is there");
+    assert!(before == after, "a report changes no study");
+    let resumed = printed(here.path(), "resume store --allow-unoptimised --json");
+    assert!(resumed.contains("\"done\": 3"), "{resumed}");
+}
