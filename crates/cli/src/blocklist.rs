@@ -27,7 +27,7 @@ use crate::{
 
 /// Where the packages put their lists.
 const PLACES: [&str; 3] = ["/usr/share/openssl-blacklist", "/usr/share/ssh", "/etc/ssh"];
-/// What the names of the lists begin with.
+/// Start of the names of the lists.
 const PREFIX: &str = "blacklist.";
 /// The longest list: a few times that of every size there is.
 const MOST_LIST: u64 = 64 << 20;
@@ -71,7 +71,7 @@ impl Blocklists {
         Ok(found)
     }
 
-    /// Whether no list is there.
+    /// Returns whether no list is there.
     pub(crate) fn is_empty(&self) -> bool {
         self.lists.is_empty()
     }

@@ -6,7 +6,7 @@ use rsalab_study::{ErrorClass, number, store::StoreError};
 
 use crate::printable::printable;
 
-/// What kind of failure ended the program; each has its exit code. Of several in one command the last in this order
+/// Kinds of failure that end the program; each has its exit code. Of several in one command the last in this order
 /// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
@@ -91,7 +91,7 @@ impl Class {
     }
 }
 
-/// What a step of the program comes to.
+/// The result of a step of the program.
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// Why a command did not do what it was asked: what, where, and what to do about it.
@@ -116,7 +116,7 @@ impl Failure {
         }
     }
 
-    /// What exists already is in the way of what would be made, and stays.
+    /// A failure because of what exists already where something would be made, and stays.
     pub(crate) fn about_existing(what: impl Into<String>) -> Self {
         let mut failure = Failure::new(Class::Io, what);
         failure.is_about_existing = true;
@@ -140,7 +140,7 @@ impl Failure {
         Failure::new(Class::of(&error), what).because(error)
     }
 
-    /// The same failure, as the first of several.
+    /// This failure, as the first of several.
     pub(crate) fn among(mut self, several: &str) -> Self {
         self.what = format!("{several}: {}", self.what);
         self
@@ -151,17 +151,17 @@ impl Failure {
         self.cause.as_deref()?.downcast_ref()
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub(crate) fn class(&self) -> Class {
         self.class
     }
 
-    /// Whether what exists already is in the way.
+    /// Returns whether what exists already is in the way.
     pub(crate) fn is_about_existing(&self) -> bool {
         self.is_about_existing
     }
 
-    /// What happened, and why, on one line.
+    /// The event and its causes, on one line.
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = self.what.clone();
         let mut next = self.cause.as_deref().map(|cause| cause as &dyn Error);
@@ -199,7 +199,7 @@ impl Failure {
     }
 }
 
-/// What several items come to: the gravest failure, the first of its class, with how many there are.
+/// The result of several items: the gravest failure, the first of its class, with how many there are.
 pub(crate) fn of_several(
     outcomes: impl ExactSizeIterator<Item = Option<Failure>>,
     what: &str,
@@ -219,7 +219,7 @@ pub(crate) fn of_several(
     }
 }
 
-/// What helps when the system refuses to read or write; none where nothing can be said in general.
+/// Help for what the system refuses to read or write; none where nothing can be said in general.
 fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     Some(match kind {

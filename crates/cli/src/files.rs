@@ -26,7 +26,7 @@ use crate::{
     steps,
 };
 
-/// Who may read a file that is made.
+/// Readers that a file which is made may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Privacy {
     /// Its owner only.
@@ -44,12 +44,12 @@ impl Privacy {
     }
 }
 
-/// Whether a path stands for standard input or output.
+/// Returns whether a path stands for standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What is read, in words.
+/// The name of an input, in words.
 pub(crate) fn name(path: Option<&Path>) -> String {
     match path.filter(|path| !is_dash(path)) {
         Some(path) => path.display().to_string(),
@@ -229,10 +229,10 @@ pub(crate) fn sync_names<'a>(files: impl Iterator<Item = (&'a Path, &'a File)>) 
     Ok(())
 }
 
-/// What the name of a draft begins with, where it must have one.
+/// The start of a draft's name, where it must have one.
 const DRAFT: &str = ".rsalab-";
 
-/// Whether a file is a draft that was left behind.
+/// Returns whether a file is a draft that was left behind.
 pub(crate) fn is_draft(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(DRAFT.as_bytes())
 }

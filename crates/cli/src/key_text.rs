@@ -60,8 +60,8 @@ fn parts<'a>(word: &'a OsString, before: Option<&str>) -> (Option<String>, &'a [
     }
 }
 
-/// Whether a word is the text of a key, or a part of one. The name of a file that is there, or could be made, is a
-/// name, whatever it looks like.
+/// Returns whether a word is the text of a key, or a part of one. The name of a file that is there, or could be made,
+/// is a name, whatever it looks like.
 pub(crate) fn is_key(word: &[u8]) -> bool {
     let path = Path::new(OsStr::from_bytes(word));
     let is_place = || {
@@ -71,7 +71,8 @@ pub(crate) fn is_key(word: &[u8]) -> bool {
     (is_key_text(word) && !path.exists()) || (is_base64(word) && !is_place())
 }
 
-/// Whether a word may be some lines of base64: longer than a name, of its characters alone, and of all kinds of them.
+/// Returns whether a word may be some lines of base64: longer than a name, of its characters alone, and of all kinds of
+/// them.
 fn is_base64(word: &[u8]) -> bool {
     const LEAST: usize = 200;
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_= \r\n\t".contains(byte);

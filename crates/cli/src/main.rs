@@ -100,10 +100,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether something panicked, which may end in an abort.
+/// `true` if something panicked, which may end in an abort.
 static PANICKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether the standard library found no randomness for the keys of its hash tables, which it can only panic about.
+/// `true` if the standard library found no randomness for the keys of its hash tables, which it can only panic about.
 /// This program's own tables need none; those of other crates do.
 static LACKS_RANDOMNESS: AtomicBool = AtomicBool::new(false);
 

@@ -122,7 +122,7 @@ impl Log {
         }
     }
 
-    /// Whether standard error is a terminal and messages are wanted.
+    /// Returns whether standard error is a terminal and messages are wanted.
     pub(crate) fn is_watched(self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }

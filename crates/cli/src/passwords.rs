@@ -54,7 +54,7 @@ pub(crate) fn new_from_file(path: &Path) -> Result<Password> {
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// What an editor has written that nobody types, and what programs do not agree about.
+/// Bytes that an editor has written and nobody types, and that programs do not agree about.
 fn misread(password: &[u8]) -> Option<&'static str> {
     if UTF16_MARKS.iter().any(|mark| password.starts_with(mark)) {
         Some("the file is UTF-16, with a byte order mark")
@@ -67,7 +67,7 @@ fn misread(password: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What may be the reason why a password from a file does not fit.
+/// A possible reason why a password from a file does not fit.
 pub(crate) fn oddity(password: &[u8]) -> Option<&'static str> {
     let ends_white = password.last().is_some_and(u8::is_ascii_whitespace);
     match misread(password) {

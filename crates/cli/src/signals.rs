@@ -34,7 +34,7 @@ pub(crate) fn end_without_memory(panicked: &Arc<AtomicBool>) {
     let _ = flag::register_conditional_shutdown(SIGABRT, code(Class::Unavailable), always);
 }
 
-/// Whether somebody has asked the program to stop, and how.
+/// A request to stop the program, if there was one, and which.
 #[derive(Clone)]
 pub(crate) struct Stop {
     requested: Arc<AtomicBool>,

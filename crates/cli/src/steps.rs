@@ -28,7 +28,7 @@ pub(crate) fn show(level: u8) {
     ENDS.get_or_init(|| Mutex::new([Instant::now(); 2]));
 }
 
-/// Whether steps are printed, so that it is worth finding out more about one.
+/// Returns whether steps are printed, so that it is worth finding out more about one.
 pub(crate) fn are_shown() -> bool {
     LEVEL.load(Ordering::Relaxed) > 0
 }

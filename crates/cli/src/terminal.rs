@@ -1,4 +1,4 @@
-//! What a terminal needs beyond plain lines: its width, so that no line breaks inside a word, and colours of verdicts.
+//! Terminals: their width, so that no line breaks inside a word, and colours of verdicts.
 //!
 //! Where nobody watches (a pipe, a file), lines are as long as they are, and have no colours.
 
@@ -21,7 +21,7 @@ pub(crate) fn width(stream: impl AsFd) -> Option<usize> {
     Some(usize::from(columns).max(LEAST_WIDTH))
 }
 
-/// Whether verdicts on standard output are coloured: on a terminal that can, unless NO_COLOR says otherwise
+/// Returns whether verdicts on standard output are coloured: on a terminal that can, unless NO_COLOR says otherwise
 /// (no-color.org).
 pub(crate) fn has_colours() -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! What padding costs: batches of signatures and verifications of messages of 32 bytes, beside the raw operations that
+//! The cost of padding: batches of signatures and verifications of messages of 32 bytes, beside the raw operations that
 //! they are made of. Both are measured in interleaved blocks, 100 ms each, so that drift hits both; the ratio is that
 //! of each round.
 //!

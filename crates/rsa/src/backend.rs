@@ -23,7 +23,7 @@ pub use rsalab_arith::{
 
 /// An implementation of RSA's arithmetic on some device.
 pub trait Backend: Send + Sync {
-    /// What it is called, such as `cpu`.
+    /// Its name, such as `cpu`.
     fn name(&self) -> &str;
 
     /// The kernel that its operations run on, for the record.
@@ -108,8 +108,8 @@ pub trait PreparedMultiKey: Send + Sync {
     /// The scratch of one thread at a time.
     fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_>;
 
-    /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For
-    /// new keys, on one secret random number for each: nothing is blinded, and no result given out.
+    /// Sets for each key, by its place, whether it gives back what was raised to its private and then to its public
+    /// exponent. For new keys, on one secret random number for each: nothing is blinded, and no result given out.
     ///
     /// # Errors
     ///

@@ -119,7 +119,7 @@ impl Variant {
         self.scheme().check_signing(bits)
     }
 
-    /// Whether a message gets a random prefix.
+    /// Returns whether a message gets a random prefix.
     pub fn is_randomized(self) -> bool {
         matches!(self, Variant::PssRandomized | Variant::PsszeroRandomized)
     }
@@ -164,7 +164,7 @@ pub enum BlindError {
     /// A blinded message or a blind signature of another length than the modulus's ("unexpected input size").
     #[error("{what} must have {expected} bytes, but has {got}")]
     UnexpectedInputSize {
-        /// What it is.
+        /// Its name.
         what: &'static str,
         /// Bytes that it must have.
         expected: usize,
@@ -178,13 +178,13 @@ pub enum BlindError {
     /// The issuer's result failed its check and was withheld ("signing failure").
     #[error("the signature failed its check and was withheld: the machine computes wrongly, or the key is damaged")]
     SigningFailure,
-    /// What the issuer sent is no blind signature of this request ("invalid signature").
+    /// The issuer's answer is no blind signature of this request ("invalid signature").
     #[error("what the issuer sent is no signature of this message by this key")]
     InvalidSignature,
     /// A state that cannot be read, or is of another key or variant.
     #[error("{reason}")]
     State {
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// The key, the backend, or the source of randomness.
@@ -192,7 +192,7 @@ pub enum BlindError {
     Rsa(#[from] Error),
 }
 
-/// What a step of a blind signature comes to.
+/// The result of a step of a blind signature.
 type Result<T, E = BlindError> = std::result::Result<T, E>;
 
 /// Refuses what does not have the modulus's length.

@@ -266,7 +266,7 @@ impl EncryptionKey {
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// Errors of the backend.
     pub fn encryptor(&self) -> Result<Encryptor<impl BlockRunner + '_>> {
         Encryptor::new(self.prepared.runner()?, self.bits, self.scheme.clone())
     }

@@ -1,6 +1,6 @@
-//! What can go wrong, in plain sentences.
+//! Errors, in plain sentences.
 
-/// What an operation of this crate comes to.
+/// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation of this crate was refused or failed.
@@ -10,7 +10,7 @@ pub enum Error {
     /// The numbers do not make an RSA key that this crate works with.
     #[error("this is not a valid RSA key: {reason}")]
     InvalidKey {
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A size of key that is not supported, or is above a limit that was set.
@@ -18,20 +18,20 @@ pub enum Error {
     KeySize {
         /// Bits asked for.
         bits: usize,
-        /// What is supported.
+        /// The sizes that are supported.
         reason: String,
     },
     /// Bytes that were given as a key could not be read as one.
     #[error("{reason}")]
     Format {
-        /// What the bytes are, as far as it can be recognised, and what to do.
+        /// The contents of the bytes, as far as they can be recognised, and what to do.
         reason: String,
     },
     /// A key, or its format, that may well be good, and that this crate does not work with: another algorithm,
     /// more than two primes, an encryption of the file that is too old or too costly.
     #[error("{reason}")]
     Unsupported {
-        /// What it is, and what would be supported.
+        /// Its kind, and what would be supported.
         reason: String,
     },
     /// A key is encrypted, and no password was given.
@@ -43,7 +43,7 @@ pub enum Error {
     /// A key that is for something else, as its file says.
     #[error("{reason}")]
     Restricted {
-        /// What the file says, and what was to be done.
+        /// The words of the file, and what was to be done.
         reason: String,
     },
     /// A file of several keys, of which one is needed.
@@ -55,7 +55,7 @@ pub enum Error {
     /// A scheme, or its parameters, that the key or the message does not allow.
     #[error("{reason}")]
     Scheme {
-        /// What is wrong, and what is possible.
+        /// The fault, and what is possible.
         reason: String,
     },
     /// A buffer has the wrong length.
@@ -88,7 +88,7 @@ pub enum Error {
     /// The random number generator failed.
     #[error("the random number generator failed: {reason}")]
     Randomness {
-        /// What it said.
+        /// The generator's words.
         reason: String,
     },
     /// The backend refused a call or failed at it.
@@ -96,7 +96,7 @@ pub enum Error {
     Backend {
         /// The backend's name.
         backend: &'static str,
-        /// What it said.
+        /// The backend's words.
         reason: String,
     },
 }

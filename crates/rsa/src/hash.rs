@@ -123,12 +123,12 @@ impl Hash {
         with_type!(self, H => <H as digest::Digest>::output_size())
     }
 
-    /// Whether signatures must not be made with it any more.
+    /// Returns whether signatures must not be made with it any more.
     pub fn is_broken(self) -> bool {
         self == Hash::Sha1
     }
 
-    /// Whether it is an extendable-output function, which serves RSASSA-PSS alone.
+    /// Returns whether it is an extendable-output function, which serves RSASSA-PSS alone.
     pub fn is_xof(self) -> bool {
         #[cfg(feature = "sha3")]
         let is_xof = matches!(self, Hash::Shake128 | Hash::Shake256);
@@ -157,7 +157,7 @@ impl Hash {
     ///
     /// # Errors
     ///
-    /// What the reader says.
+    /// Errors of the reader.
     pub fn digest_reader(self, mut reader: impl Read) -> std::io::Result<Digest> {
         const CHUNK: usize = 1 << 16;
         with_type!(self, H => {

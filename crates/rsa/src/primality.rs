@@ -1,4 +1,4 @@
-//! Whether a number is prime, for numbers that come from elsewhere.
+//! Tests of numbers that come from elsewhere for being prime.
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
@@ -25,7 +25,8 @@ pub const fn rounds_in_a_second(bits: usize) -> usize {
 /// that somebody chose one in 65536 passes, and then gives results that fail their check.
 pub const ROUNDS_BEFORE_USE: usize = 8;
 
-/// Whether a number, big-endian, passes trial division and `rounds` rounds of the Miller–Rabin test with random bases.
+/// Returns whether a number, big-endian, passes trial division and `rounds` rounds of the Miller–Rabin test with random
+/// bases.
 ///
 /// That it is composite shows in the time; of a prime only the length does.
 ///

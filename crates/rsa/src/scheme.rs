@@ -180,8 +180,8 @@ impl SignatureScheme {
         Ok(encoding)
     }
 
-    /// Whether a signature raised to the public exponent, as long as the modulus, is an encoding of the digest. Takes
-    /// the block apart in place.
+    /// Returns whether a signature raised to the public exponent, as long as the modulus, is an encoding of the digest.
+    /// Takes the block apart in place.
     ///
     /// # Errors
     ///
@@ -225,7 +225,8 @@ impl Encoder {
         }
     }
 
-    /// Whether what a signature came to, all of it public, is an encoding of the digest. Takes it apart in place.
+    /// Returns whether what a signature came to, all of it public, is an encoding of the digest. Takes it apart in
+    /// place.
     pub(crate) fn is_encoding_of(&self, digest: &[u8], encoding: &mut [u8]) -> bool {
         match self {
             Encoder::Pkcs1v15(template) => template.is_encoding_of(digest, encoding),

@@ -387,17 +387,18 @@ impl VerifyingKey {
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// Errors of the backend.
     pub fn verifier(&self) -> Result<Verifier<impl BlockRunner + '_>> {
         Verifier::new(self.public.prepared()?.runner()?, self.bits, self.scheme)
     }
 
-    /// Whether the signature is the message's: of exactly the modulus's length, below it, and encoded to the letter.
+    /// Returns whether the signature is the message's: of exactly the modulus's length, below it, and encoded to the
+    /// letter.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         self.verify_batch(&[(message, signature)]) == [true]
     }
 
-    /// Whether each signature is its message's, together in the lanes of the kernel.
+    /// Returns whether each signature is its message's, together in the lanes of the kernel.
     pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let hash = self.scheme.hash();
         let digests: Vec<Digest> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
@@ -408,8 +409,8 @@ impl VerifyingKey {
         self.verify_digests(&pairs)
     }
 
-    /// Whether each signature is that of its message's digest, together in the lanes of the kernel. A digest of another
-    /// length than the hash function's is nobody's.
+    /// Returns whether each signature is that of its message's digest, together in the lanes of the kernel. A digest of
+    /// another length than the hash function's is nobody's.
     pub fn verify_digests(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let h = self.scheme.hash().digest_len();
         let k = self.bits.div_ceil(8);
@@ -442,7 +443,7 @@ impl VerifyingKey {
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// Errors of the backend.
     pub fn failure_of_digest(&self, digest: &[u8], signature: &[u8]) -> Result<Option<VerificationFailure>> {
         use VerificationFailure as F;
         let (k, h) = (self.bits.div_ceil(8), self.scheme.hash().digest_len());

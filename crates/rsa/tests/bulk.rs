@@ -28,7 +28,7 @@ fn seeded(generation: &Generation, stream: u64) -> Generator<'_, InsecureStudyRn
     generation.generator(rng).expect("there is memory")
 }
 
-/// What FIPS 186-5 asks of a key, and that its parts belong together.
+/// Checks what FIPS 186-5 asks of a key, and that its parts belong together.
 fn check(key: &PrivateKey, bits: usize, e: u64) {
     let one = BigUint::from(1u8);
     let [n, d, p, q] = [key.public().n(), key.d(), key.p(), key.q()].map(number);

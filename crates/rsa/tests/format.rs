@@ -323,7 +323,7 @@ fn a_huge_file_is_refused_without_being_read_whole() {
     assert!(!refusal(decode_private(&bytes[1..])).contains("larger"));
 }
 
-/// What only we have written so far is read by its own programs. (Their absence is said aloud.)
+/// Files that only we have written so far are read by their own programs. (Their absence is said aloud.)
 #[test]
 fn other_programs_read_what_we_write() {
     let folder = TempDir::new().unwrap();

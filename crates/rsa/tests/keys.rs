@@ -1,4 +1,4 @@
-//! What a key must fulfil, and what generation makes, checked with an arithmetic of another author.
+//! Requirements on a key, and what generation makes, checked with an arithmetic of another author.
 
 use num_bigint::BigUint;
 use rsalab_rsa::{

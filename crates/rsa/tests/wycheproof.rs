@@ -43,7 +43,7 @@ fn hash(name: HashFunction) -> Hash {
     }
 }
 
-/// What came of a family of vectors.
+/// Outcomes of a family of vectors.
 #[derive(Default)]
 struct Counts {
     accepted: usize,
@@ -90,7 +90,7 @@ fn verdicts(key: &VerifyingKey, backend: &CpuBackend, pairs: &[(&[u8], &[u8])]) 
     batch
 }
 
-/// The same of digests that were made before, all at once.
+/// Verdicts on digests that were made before, all at once.
 fn verdicts_on_digests(key: &VerifyingKey, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
     let hash = key.scheme().hash();
     let digests: Vec<_> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
@@ -178,7 +178,7 @@ fn pss_signatures() {
     }
 }
 
-/// What ciphertexts open to. All at once and one by one, and noise too, must be the same.
+/// Messages of ciphertexts. All at once and one by one, and noise too, must be the same.
 fn decrypted(key: &DecryptionKey, backend: &CpuBackend, ciphertexts: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
     let singly = singly(backend);
     let batch = key.decrypt_batch(ciphertexts).expect("randomness");

@@ -134,7 +134,7 @@ pub(crate) struct BlindFinalize {
     /// The state that 'request' made; FILE.state if not given.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// What the issuer sent; FILE.blinded.sig if not given.
+    /// The issuer's answer; FILE.blinded.sig if not given.
     #[arg(long, value_name = "FILE")]
     pub(crate) blind_sig: Option<PathBuf>,
     /// Where the signature goes: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and

@@ -129,7 +129,7 @@ pub(crate) struct Machine {
     pub(crate) json: JsonOption,
 }
 
-/// What a calibration measures.
+/// Measurements of a calibration.
 #[derive(Args)]
 pub(crate) struct Calibration {
     /// The engine.

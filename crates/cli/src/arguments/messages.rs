@@ -29,7 +29,7 @@ pub(crate) struct KeyOptions {
     pub(crate) kernel: KernelOption,
 }
 
-/// What is read by commands that take many files.
+/// Input of commands that take many files.
 #[derive(Args)]
 #[group(id = "inputs")]
 pub(crate) struct InputOptions {
@@ -44,7 +44,7 @@ pub(crate) struct InputOptions {
     pub(crate) files_from: Option<PathBuf>,
 }
 
-/// What is read by commands that take one file, and where its result goes.
+/// Input of commands that take one file, and where its result goes.
 #[derive(Args)]
 pub(crate) struct OneFileOptions {
     /// The file to read; standard input if there is none, or '-'.
@@ -145,7 +145,7 @@ pub(crate) struct Decrypt {
     pub(crate) scheme: CipherOptions,
 }
 
-/// What is printed about the threads.
+/// Output about the threads.
 #[derive(Args)]
 pub(crate) struct TraceOptions {
     /// Print on standard error what each thread did, and when.
@@ -226,7 +226,7 @@ pub(crate) struct SignatureOptions {
     pub(crate) salt_len: Option<SaltLen>,
 }
 
-/// What is read in place of a message.
+/// Input in place of a message.
 #[derive(Args)]
 pub(crate) struct DigestOption {
     /// Each file holds the digest of a message by --hash, and not the message: its bytes, or hexadecimal digits.

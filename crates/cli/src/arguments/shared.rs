@@ -112,7 +112,7 @@ pub(crate) struct KeyFileOptions {
     pub(crate) kid: Option<String>,
 }
 
-/// What every measurement takes.
+/// Options of every measurement.
 #[derive(Args)]
 pub(crate) struct MeasureOptions {
     /// Measure although this build is not optimised; the results say so.

@@ -36,7 +36,7 @@ impl Encoding {
         }
     }
 
-    /// Whether it is of bytes that a terminal cannot show.
+    /// Returns whether it is of bytes that a terminal cannot show.
     pub(super) fn is_binary(self) -> bool {
         self == Encoding::Raw
     }
@@ -74,7 +74,7 @@ impl Encoding {
         }
     }
 
-    /// What is wrong with something that should have `len` bytes, written so; none if that is how long it is.
+    /// The fault of something that should have `len` bytes, written so; none if that is how long it is.
     pub(super) fn fault(self, written: &[u8], len: usize) -> Option<String> {
         let has_len = |encoding: Encoding| {
             let decoded = encoding.decoded(written);

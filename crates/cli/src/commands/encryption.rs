@@ -61,7 +61,7 @@ struct Encryption<'a> {
     most: usize,
     modulus_len: usize,
     encoding: Encoding,
-    /// Whether the user takes what is there already for ciphertexts of this command.
+    /// `true` if the user takes what is there already for ciphertexts of this command.
     keeps_existing: bool,
 }
 
@@ -147,7 +147,7 @@ struct Decryption {
 struct Ciphertext {
     name: String,
     bytes: Vec<u8>,
-    /// What is wrong with how it is written: it has another length than any ciphertext, which everybody sees.
+    /// The fault in how it is written: it has another length than any ciphertext, which everybody sees.
     fault: Option<String>,
 }
 
@@ -195,7 +195,8 @@ impl PerFile for Decryption {
     }
 }
 
-/// What is wrong inside a ciphertext is not printed: that would help whoever makes ciphertexts to learn messages.
+/// The failure of a ciphertext. The fault inside it is not printed: that would help whoever makes ciphertexts to learn
+/// messages.
 fn refused(ciphertext: &Ciphertext) -> Failure {
     let name = &ciphertext.name;
     if let Some(fault) = &ciphertext.fault {

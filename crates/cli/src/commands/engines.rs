@@ -15,10 +15,10 @@ use crate::{arguments::Engines, exit::Result, output, printable::printable, step
 /// A worker that does not answer within this time is reported as broken.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// What to do about an engine that is installed where it is not looked for.
+/// Advice on an engine that is installed where it is not looked for.
 const ELSEWHERE: &str = "If one is installed elsewhere, set RSALAB_PREFIX to the folder whose 'bin' it is in.";
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Listing {
     engines: Vec<Listed>,
@@ -35,7 +35,7 @@ struct Listed {
     name: String,
     summary: String,
     present: bool,
-    /// What its worker reports.
+    /// The report of its worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     info: Option<EngineInfo>,
     /// Why it cannot be used.
@@ -50,7 +50,7 @@ struct Listed {
 struct ListedKernel {
     name: &'static str,
     lanes: usize,
-    /// What this machine is missing for it.
+    /// The feature that this machine lacks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
 }

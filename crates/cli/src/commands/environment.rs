@@ -1,4 +1,4 @@
-//! What every measurement needs: an optimised program, workers, and the machine as it is now.
+//! Needs of every measurement: an optimised program, workers, and the machine as it is now.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(super) fn environment<'a>(workers: &'a Workers, options: &MeasureOptions) ->
     environment
 }
 
-/// The same, and prints what would disturb a measurement.
+/// As [`environment`], and prints what would disturb a measurement.
 pub(super) fn environment_with_warnings<'a>(
     workers: &'a Workers,
     options: &MeasureOptions,

@@ -1,4 +1,4 @@
-//! What a command reads, and where its result goes.
+//! Inputs of a command, and where its result goes.
 
 use std::{
     ffi::OsString,
@@ -20,7 +20,7 @@ use crate::{
 /// The longest list of files.
 const MOST_LIST: u64 = 64 << 20;
 
-/// What is read.
+/// Files to be read.
 pub(super) enum Inputs {
     /// One file, or standard input.
     One(Option<PathBuf>),
@@ -90,7 +90,7 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
     }
 }
 
-/// Whether a list is a key, or has one on a line.
+/// Returns whether a list is a key, or has one on a line.
 pub(super) fn holds_key(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|&byte| byte == b'\n');
     is_key_text(bytes) || lines.any(key_text::is_key)

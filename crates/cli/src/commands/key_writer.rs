@@ -33,7 +33,7 @@ pub(super) struct KeyWriter {
     names: Option<Vec<String>>,
 }
 
-/// What OpenSSH's keys carry as a comment.
+/// The comment of OpenSSH's keys.
 const COMMENT: &str = "rsalab";
 
 impl KeyWriter {
@@ -72,7 +72,7 @@ impl KeyWriter {
         self.names.as_ref()?.get(place).map(String::as_str)
     }
 
-    /// What the names of a key's files begin with, if a user has named it.
+    /// The start of the names of a key's files, if a user has named it.
     pub(super) fn stem(&self, name: &str) -> String {
         match self.annotations.is_insecure {
             true => format!("insecure-{name}"),
@@ -80,7 +80,7 @@ impl KeyWriter {
         }
     }
 
-    /// What is written beside a key of a name.
+    /// Annotations that are written beside a key of a name.
     fn annotations(&self, name: Option<&str>) -> Annotations {
         let mut annotations = self.annotations.clone();
         if let Some(name) = name {
@@ -117,7 +117,8 @@ impl KeyWriter {
         }
     }
 
-    /// The same of what a private key has besides: the key usage among the attributes of PKCS#8.
+    /// As [`note_what_is_lost`](Self::note_what_is_lost), and for what a private key has besides: the key usage among
+    /// the attributes of PKCS#8.
     pub(super) fn note_what_is_lost_of_private(&self, log: Log) {
         self.note_what_is_lost(log);
         let has_attributes = matches!(
@@ -217,7 +218,7 @@ impl KeyWriter {
         }
     }
 
-    /// What the names of files end in: of private halves, and of public ones.
+    /// Endings of the names of files: of private halves, and of public ones.
     pub(super) fn endings(&self) -> (&'static str, &'static str) {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => (".jwk", ".pub.jwk"),
@@ -236,7 +237,7 @@ impl KeyWriter {
         OsString::from_vec([stem, public_ending.as_bytes()].concat()).into()
     }
 
-    /// What separates two keys in a stream. PEM and DER show where they end.
+    /// The separator of two keys in a stream. PEM and DER show where they end.
     pub(super) fn separator(&self) -> &'static [u8] {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => b"\n",

@@ -59,7 +59,7 @@ const LEAST_SECURE_BITS: usize = 2048;
 /// Keys that are written together at most, so that they wait for the disk once.
 const GROUP: usize = 64;
 
-/// What `--json` prints: nothing that is secret.
+/// Output of `--json`: nothing that is secret.
 #[derive(Serialize)]
 struct Report<'a> {
     bits: usize,
@@ -76,7 +76,7 @@ struct Report<'a> {
     candidates: Option<u64>,
     /// Candidates that were tested for being prime, where that is known.
     tests: Option<u64>,
-    /// Whether the keys were made from a seed, so that they protect nothing.
+    /// `true` if the keys were made from a seed, so that they protect nothing.
     insecure: bool,
     elapsed_ns: u64,
     #[serde(flatten)]
@@ -219,7 +219,7 @@ fn password(arguments: &Keygen) -> Result<Option<Password>> {
     }
 }
 
-/// What an engine made.
+/// Keys of an engine's making.
 #[derive(Default)]
 struct MadeByEngine {
     keys: u64,

@@ -12,7 +12,7 @@ use crate::{
     table::Table,
 };
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     machine: &'a Description,

@@ -70,8 +70,8 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
     .map(|()| ExitCode::SUCCESS)
 }
 
-/// Whether a command draws random numbers, or keeps tables of other crates, whose keys are random. A worker is watched
-/// by who started it.
+/// Returns whether a command draws random numbers, or keeps tables of other crates, whose keys are random. A worker is
+/// watched by who started it.
 fn draws_random_numbers(command: &Command) -> bool {
     !matches!(
         command,

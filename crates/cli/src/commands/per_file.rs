@@ -28,11 +28,11 @@ pub(super) const GROUP: usize = 256;
 /// The bytes of a result, wiped when they are dropped.
 pub(super) type Bytes = Zeroizing<Vec<u8>>;
 
-/// What a command makes.
+/// Results of a command.
 pub(super) struct Kind {
-    /// What one is called, such as `signature`.
+    /// The word for one, such as `signature`.
     pub(super) noun: &'static str,
-    /// What the name of a result ends in, next to its file.
+    /// The ending of a result's name, next to its file.
     pub(super) ending: &'static str,
     /// The option that names the result of a single file.
     pub(super) option: &'static str,
@@ -41,9 +41,9 @@ pub(super) struct Kind {
     pub(super) most: u64,
 }
 
-/// What a command does to a file.
+/// Work of a command on a file.
 pub(super) trait PerFile {
-    /// What is known of a file once it has been read.
+    /// The facts of a file once it has been read.
     type Input;
 
     const KIND: Kind;
@@ -54,15 +54,16 @@ pub(super) trait PerFile {
     /// The result of each input, in order. An error of the whole ends the command.
     fn results(&self, inputs: &[&Self::Input]) -> Result<Vec<Result<Bytes>>>;
 
-    /// Whether what exists already is a result of the input; none where only a comparison with a new result can decide.
+    /// Returns whether what exists already is a result of the input; none where only a comparison with a new result can
+    /// decide.
     fn is_result(&self, _input: &Self::Input, _existing: &Existing) -> Option<bool> {
         None
     }
 
-    /// Whether a terminal cannot show a result.
+    /// Returns whether a terminal cannot show a result.
     fn is_binary(&self) -> bool;
 
-    /// What is said of a file that exists already and is not taken for a result.
+    /// The reason why a file that exists already is not taken for a result.
     fn why_not(&self) -> String {
         format!("is no {} of it by this key and scheme", Self::KIND.noun)
     }
@@ -73,7 +74,7 @@ pub(super) struct Existing {
     pub(super) bytes: Bytes,
 }
 
-/// What is read, and where the result of a single file goes.
+/// Files to be read, and where the result of a single one goes.
 pub(super) struct Files {
     inputs: Inputs,
     out: Option<PathBuf>,
@@ -103,7 +104,7 @@ impl Files {
         Ok(Files { inputs, out })
     }
 
-    /// Whether each file gets its result next to it.
+    /// Returns whether each file gets its result next to it.
     pub(super) fn are_several(&self) -> bool {
         matches!(self.inputs, Inputs::Many(_))
     }
@@ -192,7 +193,7 @@ impl<'a, I> Item<'a, I> {
     }
 }
 
-/// What has the name of a file's result.
+/// The file that has the name of another file's result.
 fn existing(out: &Path, most: u64) -> Result<Option<Existing>> {
     let Ok(found) = out.symlink_metadata() else {
         return files::check_absent(out).map(|()| None);
@@ -208,14 +209,14 @@ fn existing(out: &Path, most: u64) -> Result<Option<Existing>> {
 const IN_THE_WAY: &str =
     "nothing is overwritten: move away what is in the way, and the same command makes what is missing";
 
-/// What became of several files.
+/// Outcomes of several files.
 #[derive(Default)]
 pub(super) struct Tally {
     made: usize,
     existing: usize,
     failed: usize,
     class: Option<Class>,
-    /// Whether a file of somebody else's has the name of a result.
+    /// `true` if a file of somebody else's has the name of a result.
     is_blocked: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::{
     output::Log,
 };
 
-/// What the name of a signature ends in, next to its file.
+/// The ending of a signature's name, next to its file.
 pub(super) const ENDING: &str = ".sig";
 
 /// Signs.
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
 struct Signing {
     key: SigningKey,
     encoding: Encoding,
-    /// Whether files hold digests.
+    /// `true` if files hold digests.
     digest: bool,
 }
 

@@ -130,7 +130,7 @@ fn report_again(arguments: &arguments::Report) -> Result<()> {
     print(directory, report, &page, &arguments.json)
 }
 
-/// Whether two names are of one directory.
+/// Returns whether two names are of one directory.
 fn is_same(directory: &Path, other: &Path) -> bool {
     let places = [directory, other].map(fs::canonicalize);
     matches!(places, [Ok(one), Ok(other)] if one == other)
@@ -366,7 +366,7 @@ fn check_unused(directory: &Path) -> Result<()> {
         .advice("name another directory with --out: nothing is overwritten"))
 }
 
-/// What `--json` prints about a study.
+/// Output of `--json` about a study.
 #[derive(Serialize)]
 struct Summary {
     program_version: &'static str,
@@ -437,7 +437,7 @@ fn line(command: &str, directory: &Path) -> String {
     format!("rsalab {command} {}", shell::operand(directory))
 }
 
-/// What was typed, for the report.
+/// The command line, for the report.
 fn typed() -> String {
     let words: Vec<String> = env::args_os().skip(1).map(|word| shell::quoted(&word)).collect();
     format!("rsalab {}", words.join(" "))

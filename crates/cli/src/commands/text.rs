@@ -139,7 +139,7 @@ fn failed(what: &str, error: Error) -> Failure {
     Failure::new(class, what).because(error).advice(advice)
 }
 
-/// What `--trace --json` prints.
+/// Output of `--trace --json`.
 #[derive(Serialize)]
 struct Trace<'a> {
     threads: usize,

@@ -48,9 +48,9 @@ struct Verdict {
 
 #[derive(Serialize)]
 struct Disagreement {
-    /// What was tried.
+    /// The case that was tried.
     name: String,
-    /// What was wrong with the answer.
+    /// The fault of the answer.
     what: String,
 }
 
@@ -228,7 +228,7 @@ impl Verdict {
 
 /// Verdicts for programs come each on a line as they are decided, for people as one table in the end.
 struct Printer {
-    /// Those of the table; none where lines are printed.
+    /// Verdicts of the table; none where lines are printed.
     verdicts: Option<Vec<Verdict>>,
     /// The first failure to print.
     result: Result<()>,

@@ -22,14 +22,14 @@ use crate::{
     terminal::{self, coloured},
 };
 
-/// What became of one signature.
+/// The outcome of one signature.
 #[derive(Serialize)]
 pub(super) struct Verdict {
     pub(super) file: String,
     pub(super) signature: String,
     /// `OK`; `FAILED`; or `unread`, if the file or its signature could not be read.
     pub(super) verdict: &'static str,
-    /// What can be said beyond the verdict.
+    /// Remarks beyond the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
     #[serde(skip)]
@@ -99,7 +99,7 @@ struct Reading {
     /// Bytes of a signature.
     k: usize,
     encoding: Encoding,
-    /// Whether files hold digests.
+    /// `true` if files hold digests.
     digest: bool,
 }
 

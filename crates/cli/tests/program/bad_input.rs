@@ -39,7 +39,7 @@ use std::{
 
 use crate::support::{assert_done, open, run};
 
-/// What is typed, the exit code, and the words.
+/// A command line, the exit code, and the words.
 type Row<'a> = (&'a str, i32, &'a [&'a str]);
 
 /// Checks every row and tells of all that fail.
@@ -104,7 +104,7 @@ fn judge_stderr(output: &Output, code: i32, words: &[&str]) -> Result<(), String
     Ok(())
 }
 
-/// What tells whether a file has been touched.
+/// Marks by which one sees that a file has been touched.
 #[derive(Debug, PartialEq)]
 struct Trace {
     mode: u32,

@@ -1,5 +1,5 @@
-//! What is there already: proved to be what would be made, or refused. Nothing is overwritten, and nothing is taken on
-//! its name.
+//! Files that are there already: proved to be what would be made, or refused. Nothing is overwritten, and nothing is
+//! taken on its name.
 
 use std::{fs, path::Path, process::Output};
 

@@ -207,7 +207,8 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
     costs(here, &["swapped-crt", "e-1", "nested", "4gib", "1mbit", "huge"]);
 }
 
-/// What is refused takes milliseconds, and what it asks for takes for ever; in between lies the load of the machine.
+/// A bound between the milliseconds of a refusal and the eternity of what it refuses; in between lies the load of the
+/// machine.
 const HANGS: Duration = Duration::from_secs(60);
 
 /// No wrong key takes a second of a CPU, or 50 MB, where GNU time can be asked: other clocks tell the machine's load

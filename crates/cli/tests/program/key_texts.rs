@@ -82,7 +82,7 @@ impl Secret {
     }
 }
 
-/// What takes a key from a file, which stands for F.
+/// Commands that take a key from a file, which stands for F.
 const COMMANDS: [&str; 24] = [
     "key public F",
     "key public F --format jwk",

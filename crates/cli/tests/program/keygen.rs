@@ -56,7 +56,7 @@ fn openssl_reads_a_key_in_every_format() {
     }
 }
 
-/// What the command prints on both streams; none if there is no such command.
+/// Both streams of the command; none if there is no such command.
 fn openssl(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("openssl")
         .current_dir(folder)

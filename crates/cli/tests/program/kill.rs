@@ -233,7 +233,7 @@ fn blocks(study: &Path) -> i64 {
         .unwrap_or(0)
 }
 
-/// What a block is known by, and everything that was stored of it.
+/// The name of a block, and everything that was stored of it.
 type Blocks = BTreeMap<(i64, i64), String>;
 
 /// Looks at a copy of the database, as it lies on the disk between two runs: it is whole, and every block that was

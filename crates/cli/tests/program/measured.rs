@@ -1,4 +1,4 @@
-//! What was found reaches the exit code, whatever else happens.
+//! Findings reach the exit code, whatever else happens.
 
 use std::{fs, fs::File, path::Path, process::Command};
 

@@ -20,7 +20,7 @@ s9z9Lkw2LziIeyJLq2DGuQfg816RNCzxpdm8PkD2eFtAxhyIIzCDCWr29GEhn7TG
 JvzrRJeRM4m45ceurpfanB6UBbHFV5I9HC1xARLcSkA=
 -----END RSA PRIVATE KEY-----
 ";
-/// The same under the empty password: PBES2, PBKDF2 with 1000 iterations, AES-256.
+/// A key under the empty password: PBES2, PBKDF2 with 1000 iterations, AES-256.
 const EMPTY: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----
 MIIBvTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIjrFyEqBrOKACAgPo
 MAwGCCqGSIb3DQIJBQAwHQYJYIZIAWUDBAEqBBCt/dhVOXerjW8YVDCuPA0jBIIB

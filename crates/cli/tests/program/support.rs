@@ -1,4 +1,4 @@
-//! What the tests share: the program, a folder of its own for each test, and how an end is checked.
+//! Helpers of the tests: the program, a folder of its own for each test, and how an end is checked.
 
 use std::{
     ffi::OsStr,
@@ -37,8 +37,8 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for the test")
 }
 
-/// The same program under another name. No copy: a file that was open for writing cannot be started while another
-/// thread's child, forked in between, still has it open.
+/// Gives the program another name. No copy: a file that was open for writing cannot be started while another thread's
+/// child, forked in between, still has it open.
 pub(crate) fn link_program(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_err() {
         // Another file system.

@@ -11,7 +11,7 @@ use std::{
 
 use crate::support::{assert_done, assert_failure, folder, program, run, stdout, study_key};
 
-/// What has become of standard output.
+/// The fate of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     /// It was closed before the program was started.

@@ -17,7 +17,7 @@ const NAME: &str = "cpu";
 #[derive(Clone, Copy, Debug)]
 pub struct CpuBackend {
     kernel: Kernel,
-    /// Whether batches that another kernel does faster may run on that.
+    /// `true` if batches that another kernel does faster may run on that.
     chooses: bool,
 }
 
@@ -134,7 +134,7 @@ impl Backend for CpuBackend {
     }
 }
 
-/// What `arith` tests candidates with, for one thread.
+/// Tests of `arith` on candidates, for one thread.
 struct Testers {
     before: PreTester,
     rounds: Tester,

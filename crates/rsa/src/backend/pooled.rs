@@ -39,7 +39,7 @@ pub struct Pooled {
 /// Runners that nobody uses now.
 #[derive(Default)]
 struct Idle {
-    /// Who made them.
+    /// The process that made them.
     process: u32,
     runners: Vec<Owned>,
 }

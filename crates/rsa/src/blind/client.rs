@@ -168,11 +168,11 @@ impl BlindingKey {
             .collect())
     }
 
-    /// Whether a blinded message and a state are a request for this message: z r^-e mod n is an encoding of it.
+    /// Returns whether a blinded message and a state are a request for this message: z r^-e mod n is an encoding of it.
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// Errors of the backend.
     pub fn is_request(&self, message: &InputMessage, pending: &Pending, blinded: &[u8]) -> Result<bool> {
         let k = self.modulus_len();
         let is_ours = message.variant() == self.variant
@@ -220,7 +220,7 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// Those of the backend, where nothing is finalized.
+    /// Errors of the backend, where nothing is finalized.
     pub fn finalize_batch(&self, answers: &[(&InputMessage, &Pending, &[u8])]) -> Result<Vec<Result<Signature>>> {
         let mut modular = self.arithmetic(1)?;
         let unblinded: Vec<Result<Zeroizing<Vec<u8>>>> = answers
@@ -271,7 +271,7 @@ impl BlindingKey {
         }
     }
 
-    /// Whether the signature is the message's. A message that was prepared for another variant has none.
+    /// Returns whether the signature is the message's. A message that was prepared for another variant has none.
     pub fn verify(&self, message: &InputMessage, signature: &[u8]) -> bool {
         self.verify_batch(&[(message, signature)]) == [true]
     }
@@ -287,7 +287,7 @@ impl BlindingKey {
         Ok(self.verifying.failure_of_digest(message.digest(), signature)?)
     }
 
-    /// Whether each signature is its message's, together in the lanes of the kernel.
+    /// Returns whether each signature is its message's, together in the lanes of the kernel.
     pub fn verify_batch(&self, pairs: &[(&InputMessage, &[u8])]) -> Vec<bool> {
         let digests: Vec<(&[u8], &[u8])> = pairs
             .iter()

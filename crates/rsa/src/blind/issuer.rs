@@ -17,7 +17,7 @@ pub struct Issuer {
 impl Issuer {
     /// Prepares a key on this CPU.
     ///
-    /// What is signed is the client's choice; that its encoding fits is checked for `variant`.
+    /// Prepares a key. The client chooses what is signed; that its encoding fits is checked for `variant`.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Issuer {
     ///
     /// # Errors
     ///
-    /// Those of the backend, where nothing is signed.
+    /// Errors of the backend, where nothing is signed.
     pub fn sign_batch(&self, blinded: &[&[u8]]) -> Result<Vec<Result<Vec<u8>>>> {
         self.signer()?.sign_batch(blinded)
     }

@@ -70,7 +70,7 @@ impl InputMessage {
         Ok(prefix)
     }
 
-    /// What stands before the message; empty if the variant is deterministic.
+    /// The bytes before the message; empty if the variant is deterministic.
     pub fn prefix(&self) -> &[u8] {
         self.prefix.as_ref().map_or(&[], |prefix| prefix)
     }

@@ -1,4 +1,4 @@
-//! What a client keeps between its request and the issuer's answer.
+//! State of a client between its request and the issuer's answer.
 
 use std::fmt;
 
@@ -7,8 +7,7 @@ use zeroize::Zeroizing;
 use super::{BlindError, HASH, PREFIX_LEN, Result, Variant};
 use crate::{PublicKey, hash::Hash};
 
-/// What a client keeps of a request until the answer comes: the inverse of its blinding factor, and the message's
-/// prefix.
+/// State of a request until the answer comes: the inverse of its blinding factor, and the message's prefix.
 ///
 /// It is secret: with the request and the signature, it tells that they belong together. It serves one request. Wiped
 /// on drop.
@@ -33,7 +32,7 @@ impl Pending {
         self.variant
     }
 
-    /// What stands before the message; empty if the variant is deterministic.
+    /// The bytes before the message; empty if the variant is deterministic.
     pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }

@@ -37,7 +37,7 @@ const PSS_SHAKE: &[(ObjectIdentifier, Hash)] = &[
 const OAEP: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.7");
 const X500_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.8.1.1");
 
-/// What a key of this algorithm may be used for; other algorithms are named.
+/// The uses of a key of this algorithm; other algorithms are named.
 pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
     if let Some((_, hash)) = PSS_SHAKE.iter().find(|(oid, _)| *oid == algorithm.oid) {
         return match algorithm.parameters {

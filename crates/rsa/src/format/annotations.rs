@@ -13,7 +13,7 @@ use super::key_usage::{self, KeyUsage};
 /// and in the comment of OpenSSH's formats and of a JSON Web Key.
 pub const INSECURE: &str = "INSECURE: made from a seed, for tests";
 
-/// What a file has beside its key and what that is for. Wiped on drop where it may be secret.
+/// Contents of a file beside its key and what that is for. Wiped on drop where they may be secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Annotations {
     /// The key has the mark [`INSECURE`].
@@ -63,7 +63,7 @@ impl Annotations {
         }
     }
 
-    /// Whether a text that stands beside a key has the mark.
+    /// Returns whether a text that stands beside a key has the mark.
     pub(super) fn is_mark(text: &str) -> bool {
         text.trim() == INSECURE
     }

@@ -16,7 +16,7 @@ pub(super) const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
 
-/// What a label says that its block is.
+/// Kinds of blocks, by their labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Key(Content),
@@ -103,7 +103,7 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     Ok((found, der))
 }
 
-/// What a label promises.
+/// The content that a label promises.
 fn expected(kind: Kind) -> Result<Content> {
     Err(match kind {
         Kind::Key(content) => return Ok(content),
@@ -235,7 +235,7 @@ fn decoded(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         .ok_or_else(|| refused("this PEM file is damaged: between BEGIN and END is something else than base64"))
 }
 
-/// Whether the body of a block begins with the headers of an encrypted key (RFC 1421, section 4.6).
+/// Returns whether the body of a block begins with the headers of an encrypted key (RFC 1421, section 4.6).
 fn has_headers(body: &[u8]) -> bool {
     let Some((name, value)) = lines(body).next().and_then(header) else {
         return false;

@@ -12,7 +12,7 @@ use crate::{PublicKey, Result};
 /// A line that is neither empty nor a comment.
 pub(super) struct Line<'a> {
     options: Vec<&'static str>,
-    /// What the algorithm is called in words; none where there is no key.
+    /// The algorithm in words; none where there is no key.
     algorithm: Option<&'static str>,
     body: &'a [u8],
     comment: &'a [u8],
@@ -21,8 +21,8 @@ pub(super) struct Line<'a> {
 /// The algorithm of this crate's keys, in words.
 const RSA: &str = "an RSA";
 
-/// Whether a text is in this format: its first line that is no comment has a key; or any line, if there is nothing of
-/// PEM.
+/// Returns whether a text is in this format: its first line that is no comment has a key; or any line, if there is
+/// nothing of PEM.
 pub(super) fn is(text: &[u8]) -> bool {
     let mut all = lines(text).map(|(_, line)| line.algorithm.is_some());
     let is_first = all.next().unwrap_or(false);
@@ -159,7 +159,7 @@ fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
     (names, line[place..].trim_ascii_start())
 }
 
-/// What an option is called, out of those that there are.
+/// The name of an option, out of those that there are.
 fn option(text: &[u8]) -> &'static str {
     const NAMES: [&str; 22] = [
         "agent-forwarding",

@@ -39,7 +39,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     }
 }
 
-/// Whether bytes are DER and no text that begins with the digit 0.
+/// Returns whether bytes are DER and no text that begins with the digit 0.
 fn is_der(bytes: &[u8]) -> bool {
     let is_text = || bytes.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~'));
     bytes.first() == Some(&SEQUENCE) && (AnyRef::from_der(bytes).is_ok() || !is_text())

@@ -74,7 +74,7 @@ pub enum Place {
 pub struct Reading<'a> {
     /// The password of an encrypted key.
     pub password: Option<&'a [u8]>,
-    /// What is read of what somebody else may have supplied.
+    /// Limits on what somebody else may have supplied.
     pub limits: Limits,
     /// Of several keys, which one: the `kid` of a JSON Web Key, or one of the names of its public half: its thumbprint
     /// ([`jwk::thumbprint`](super::jwk::thumbprint)), OpenSSH's
@@ -82,7 +82,7 @@ pub struct Reading<'a> {
     pub name: Option<&'a str>,
 }
 
-/// What is read of what somebody else may have supplied.
+/// Limits on what somebody else may have supplied.
 ///
 /// Work grows with the cube of a key's length. Up to [`Limits::QUICK`] every step that reads a key or uses it once
 /// takes less than a second of one CPU; a key of [`MAX_BITS`] takes half a minute to be checked.

@@ -76,8 +76,8 @@ const PUBLIC: [(&str, &str); 7] = [
     ("exp", ""),
 ];
 
-/// Whether a member, with its value in JSON, is one that is known to be public. Thumbprints are short, and times are
-/// numbers.
+/// Returns whether a member, with its value in JSON, is one that is known to be public. Thumbprints are short, and
+/// times are numbers.
 fn is_public(name: &str, value: &str) -> bool {
     const MOST_CHARS: usize = 64;
     PUBLIC.iter().any(|&(known, start)| {

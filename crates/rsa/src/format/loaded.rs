@@ -23,13 +23,13 @@ use crate::{PrivateKey, PublicKey, Result};
 pub struct Loaded<K> {
     /// The key.
     pub key: K,
-    /// What its algorithm allows.
+    /// The uses that its algorithm allows.
     pub usage: Usage,
-    /// What its file says that it is for.
+    /// The uses that its file names.
     pub restrictions: Restrictions,
-    /// What else its file has, and what is kept where the key is written in the same format.
+    /// Other contents of its file, which are kept where the key is written in the same format.
     pub annotations: Annotations,
-    /// What it was read from.
+    /// The structure that it was read from.
     pub content: Content,
     /// How the file kept it from whoever does not know a password, if it did.
     pub encryption: Option<Encryption>,

@@ -205,7 +205,7 @@ pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey> {
     PublicKey::new(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-/// What to say of a structure whose numbers, after the first `skipped`, have a negative one among them: some writers
+/// The error of a structure whose numbers, after the first `skipped`, have a negative one among them: some writers
 /// forget the zero in front of a number whose first bit is set.
 fn negative(der: &[u8], skipped: usize) -> Option<Error> {
     const NAMES: [&str; 8] = [

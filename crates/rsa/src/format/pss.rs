@@ -30,7 +30,7 @@ use crate::{
 const DEFAULT_SALT: u32 = 20;
 const TRAILER_BC: u32 = 1;
 
-/// What stands in the file; what does not has its default.
+/// Fields of the file; one that is missing has its default.
 #[derive(Default)]
 struct Parameters {
     hash: Option<AlgorithmIdentifierOwned>,

@@ -8,7 +8,7 @@ use serde_json::error::Category;
 use super::content::Content;
 use crate::Error;
 
-/// What is said of anything else.
+/// The sentence on anything else.
 pub(super) const NOT_A_KEY: &str = "this is not a key: it is neither PEM nor a DER structure that holds a key, no JSON Web Key and no line of OpenSSH's";
 
 /// For what is no key, or a damaged one.
@@ -101,8 +101,8 @@ pub(super) fn in_brackets(oid: ObjectIdentifier) -> String {
     }
 }
 
-/// Whether an identifier lies where algorithms are registered, and is as short as theirs, so that it is no part of a
-/// key that a damaged file has in its place.
+/// Returns whether an identifier lies where algorithms are registered, and is as short as theirs, so that it is no part
+/// of a key that a damaged file has in its place.
 fn is_registered(oid: ObjectIdentifier) -> bool {
     const MOST_BYTES: usize = 11;
     // ISO's members, NIST, ISO's identified organisations, the ITU's, and ISO's standards.

@@ -1,5 +1,5 @@
-//! What a key is for, as its file says beside the key itself: `use`, `key_ops` and `alg` of a JSON Web Key (RFC 7517,
-//! sections 4.2 to 4.4), the key usage of a certificate (RFC 5280, section 4.2.1.3), and the options of a line of
+//! Restrictions of a key, as its file has them beside the key itself: `use`, `key_ops` and `alg` of a JSON Web Key (RFC
+//! 7517, sections 4.2 to 4.4), the key usage of a certificate (RFC 5280, section 4.2.1.3), and the options of a line of
 //! `authorized_keys` (sshd(8)).
 
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::{
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
 };
 
-/// What a file says that its key is for, in the file's own words. Where it says nothing, the key is for anything.
+/// Uses that a file names for its key, in the file's own words. Where it names none, the key is for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
     /// JWK's `use`: `sig`, `enc`, or another word.
@@ -30,7 +30,7 @@ pub struct Restrictions {
     pub login: Option<Vec<&'static str>>,
 }
 
-/// What a key is to be used for.
+/// Purposes of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
     /// Making signatures.
@@ -65,7 +65,7 @@ impl Purpose<'_> {
         }
     }
 
-    /// Whether it is what an algorithm of JWA does.
+    /// Returns whether it is what an algorithm of JWA does.
     fn is(self, algorithm: &Algorithm) -> bool {
         match (self, algorithm) {
             (Purpose::Sign(scheme) | Purpose::Verify(scheme), Algorithm::Signature(own)) => {
@@ -125,7 +125,7 @@ impl Algorithm {
 }
 
 impl Restrictions {
-    /// Whether the file says nothing, so that the key is for anything.
+    /// Returns whether the file says nothing, so that the key is for anything.
     pub fn is_none(&self) -> bool {
         *self == Restrictions::default()
     }
@@ -192,8 +192,8 @@ impl Restrictions {
     }
 }
 
-/// Whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose usage says
-/// just that, and which verify no other messages.
+/// Returns whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose
+/// usage says just that, and which verify no other messages.
 fn allows(usage: KeyUsage, purpose: Purpose<'_>) -> bool {
     match purpose {
         Purpose::Sign(_) | Purpose::Verify(_) => usage.signs(),
@@ -202,7 +202,7 @@ fn allows(usage: KeyUsage, purpose: Purpose<'_>) -> bool {
     }
 }
 
-/// What the file says, such as `use sig, alg PS256`; empty if it says nothing. Words that are not registered are not
+/// The words of the file, such as `use sig, alg PS256`; empty if it has none. Words that are not registered are not
 /// repeated.
 impl fmt::Display for Restrictions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

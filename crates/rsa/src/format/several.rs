@@ -74,7 +74,7 @@ impl Item<'_> {
     }
 }
 
-/// Whether it is one of the names that a public key has of itself.
+/// Returns whether it is one of the names that a public key has of itself.
 fn is_name_of(name: &str, key: &PublicKey) -> bool {
     let digest = fingerprint(key);
     let hexadecimal = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);

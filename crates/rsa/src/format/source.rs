@@ -28,7 +28,7 @@ pub fn read(mut source: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// Whether bytes begin as the formats do that hold several keys.
+/// Returns whether bytes begin as the formats do that hold several keys.
 pub(super) fn may_be_several(bytes: &[u8]) -> bool {
     is_json(bytes) || authorized_keys::is(bytes)
 }

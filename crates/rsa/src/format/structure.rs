@@ -1,4 +1,4 @@
-//! What a DER structure is, by its outermost elements.
+//! Structures of DER, told by their outermost elements.
 
 use der::{Decode, ErrorKind, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
 
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The first byte of a DER sequence.
 pub(super) const SEQUENCE: u8 = 0x30;
 
-/// What a DER structure must be.
+/// The structure that DER must be.
 pub(super) fn structure(der: &[u8]) -> Result<Content> {
     if der.first() != Some(&SEQUENCE) {
         return Err(refused(NOT_A_KEY));
@@ -50,8 +50,8 @@ pub(super) const REQUEST: &str = "this is a certificate request";
 pub(super) const PKCS7: &str = "this is a PKCS#7 file, which holds certificates and no key";
 pub(super) const REVOKED: &str = "this is a list of revoked certificates (CRL), which holds no key";
 
-/// What is signed with a signature after it: a certificate, a request for one (RFC 2986), or a list of revoked ones
-/// (RFC 5280).
+/// The structure of something that is signed, with the signature after it: a certificate, a request for one (RFC 2986),
+/// or a list of revoked ones (RFC 5280).
 fn signed(contents: &[u8]) -> Result<Content> {
     let elements = elements(contents).unwrap_or_default();
     let tags: Vec<Tag> = elements.iter().map(Tagged::tag).collect();

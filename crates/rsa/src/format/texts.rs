@@ -87,8 +87,8 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     }
 }
 
-/// Whether a text has the marks of a key, public or private, in any form that keys are written in: such a text belongs
-/// into no message.
+/// Returns whether a text has the marks of a key, public or private, in any form that keys are written in: such a text
+/// belongs into no message.
 pub fn is_key_text(text: &[u8]) -> bool {
     const MARKS: [&[u8]; 9] = [
         b"-----BEGIN ",
@@ -105,7 +105,8 @@ pub fn is_key_text(text: &[u8]) -> bool {
     MARKS.iter().any(has) || is_long(text, b"MI", is_base64) || is_long(text, b"30", is_hex)
 }
 
-/// Whether a text begins with the characters of a DER structure, and goes on as such text for longer than a name does.
+/// Returns whether a text begins with the characters of a DER structure, and goes on as such text for longer than a
+/// name does.
 fn is_long(text: &[u8], start: &[u8], is_digit: fn(u8) -> bool) -> bool {
     const LEAST: usize = 100;
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"\"'".contains(byte);

@@ -1,4 +1,4 @@
-//! What a key may be used for, as its algorithm says (RFC 4055).
+//! Uses of a key that its algorithm allows (RFC 4055).
 
 use super::restrictions::Purpose;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
 };
 
-/// What a key may be used for, as its algorithm says.
+/// Uses of a key that its algorithm allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Usage {
@@ -78,8 +78,8 @@ impl Usage {
     }
 }
 
-/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key has room
-/// for is long enough: a key with less room than it asks for signs nothing.
+/// Returns whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key
+/// has room for is long enough: a key with less room than it asks for signs nothing.
 fn is_within(pss: &Pss, own: &Pss) -> bool {
     let is_long_enough = match pss.salt_len {
         SaltLen::Max => true,

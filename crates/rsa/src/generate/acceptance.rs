@@ -1,4 +1,4 @@
-//! Whether primes that come from elsewhere could have come from FIPS 186-5, A.1.3.
+//! The check that primes from elsewhere could have come from FIPS 186-5, A.1.3.
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -10,9 +10,9 @@ use crate::{
     primality::{ROUNDS, is_probable_prime_on},
 };
 
-/// Whether `p` and `q` are acceptable for a key of twice their length and the public exponent `e`: odd `e` above 2^16
-/// and below 2^256, both prime, at least `√2·2^(bits−1)`, further than `2^(bits−100)` apart, and neither less 1 sharing
-/// a factor with `e`. Returns the first thing that is wrong.
+/// Accepts `p` and `q` for a key of twice their length and the public exponent `e`: odd `e`
+/// above 2^16 and below 2^256, both prime, at least `√2·2^(bits−1)`, further than `2^(bits−100)` apart, and neither
+/// less 1 sharing a factor with `e`. Returns the first thing that is wrong.
 ///
 /// # Errors
 ///

@@ -81,7 +81,7 @@ pub fn generate_on<R: TryCryptoRng + ?Sized>(
     Ok(generation.generator(rng)?.keys(1)?.remove(0))
 }
 
-/// What the generation of keys of one size and exponent prepares once, for all threads.
+/// Preparations for keys of one size and exponent, made once for all threads.
 pub struct Generation {
     backend: Box<dyn Backend>,
     sieve: Sieve,
@@ -89,7 +89,7 @@ pub struct Generation {
     e: PublicExponent,
     /// Candidates that are tested at once, and so searches that are worth interleaving.
     searches: usize,
-    /// Whether so many candidates do not suit `e` that it pays to ask before they are tested.
+    /// `true` if so many candidates do not suit `e` that it pays to ask before they are tested.
     asks_early: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct Generator<'g, R> {
     rng: R,
     tester: Box<dyn CandidateTester + 'g>,
     searches: Vec<Search>,
-    /// What has passed the pre-test and waits for its rounds.
+    /// Primes that have passed the pre-test and wait for their rounds.
     probable: Vec<Prime>,
     primes: VecDeque<Prime>,
     looks_ahead: bool,
@@ -127,7 +127,7 @@ struct Prime {
 const SEARCHES: usize = 16;
 /// Probable primes whose rounds are done together: with as many bases each, they fill any lanes.
 const PROBABLE_PRIMES: usize = 8;
-/// The same of many searches, of which one in thirty finds one at a time.
+/// Searches of which one in thirty finds a probable prime at a time.
 const SEARCHES_FOR_A_PROBABLE_PRIME: usize = 64;
 /// Bits of primes whose tests are so slow on some kernels that a stop must not wait for all of a step: at 8192 bits
 /// sixteen pre-tests take 2.5 s on one lane.

@@ -1,4 +1,4 @@
-//! What is drawn at random: candidates, starts and bases, each redrawn until it lies in its range.
+//! Random draws: candidates, starts and bases, each redrawn until it lies in its range.
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// five primes as few as one in fourteen: `2^-100`).
 const MAX_DRAWS: usize = 1000;
 
-/// What primes are asked to be.
+/// Requirements on primes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     /// Bits of the modulus.
@@ -31,7 +31,7 @@ impl Size {
         self.prime().div_ceil(8)
     }
 
-    /// Whether two primes are further apart than `2^(prime − 100)`: step 5.4, which has it for primes of half a
+    /// Returns whether two primes are further apart than `2^(prime − 100)`: step 5.4, which has it for primes of half a
     /// modulus.
     pub(super) fn differ_enough(self, one: &[u8], other: &[u8]) -> bool {
         integer::differ_enough(one, other, 2 * self.prime())
@@ -90,13 +90,13 @@ pub(super) fn word<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<u64> {
     rng.try_next_u64().map_err(Error::randomness)
 }
 
-/// What to say of a generator whose numbers are never of use.
+/// The error of a generator whose numbers are never of use.
 pub(super) fn stuck() -> Error {
     Error::randomness("many numbers in a row were of no use; they do not seem to be random")
 }
 
-/// Whether the power of as many equal factors as there are primes is as long as the modulus: then the product of any
-/// such numbers is. For two primes, whether `candidate ≥ √2·2^(bits−1)`, exactly.
+/// Returns whether the power of as many equal factors as there are primes is as long as the modulus: then the product
+/// of any such numbers is. For two primes, whether `candidate ≥ √2·2^(bits−1)`, exactly.
 pub(super) fn is_root(candidate: &[u8], size: Size) -> bool {
     let mut power = integer::multiply(candidate, candidate);
     for _ in 2..size.primes {

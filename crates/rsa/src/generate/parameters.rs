@@ -1,4 +1,4 @@
-//! What is asked of a generator, and what it returns.
+//! Parameters of a generator, and what it returns.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,5 +1,4 @@
-//! What is wrong with a key that is well formed, and takes work to find out: a modulus that is no product of two
-//! different primes.
+//! Faults of a key that is well formed which take work to find: a modulus that is no product of two different primes.
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::candidate::has_small_factor;

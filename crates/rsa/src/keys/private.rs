@@ -294,7 +294,7 @@ fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<usize> 
     }
 }
 
-/// What RFC 8017 calls a prime, by its place.
+/// The name of a prime in RFC 8017, by its place.
 fn prime_name(place: usize) -> String {
     match place {
         0 => "p".to_owned(),

@@ -58,7 +58,7 @@ impl From<&CheckedPublicKey> for PublicKey {
     }
 }
 
-/// What is wrong with a public key of exponent `e`, in words.
+/// The fault of a public key of exponent `e`, in words.
 pub(super) fn refusal(error: &rsalab_arith::Error, e: &[u8]) -> Error {
     let reason = match error {
         rsalab_arith::Error::ModulusSize { bits } => {

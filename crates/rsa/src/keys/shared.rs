@@ -1,5 +1,5 @@
-//! What several public keys show together: primes that two of them share (Lenstra and others 2012; Heninger and others
-//! 2012).
+//! Weaknesses that several public keys show together: primes that two of them share (Lenstra and others 2012; Heninger
+//! and others 2012).
 //!
 //! Each modulus is tried against the product of those before it: one long division and one gcd. Only where that finds
 //! something, the moduli before it are tried one by one. So the work is a division by each modulus of a number as long
@@ -11,7 +11,7 @@ use rsalab_arith::integer;
 
 use super::PublicKey;
 
-/// What two keys share.
+/// Numbers that two keys share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// A factor of different moduli.
@@ -52,7 +52,7 @@ pub fn shared_factors(keys: &[&PublicKey]) -> Vec<(usize, usize, Sharing)> {
     pairs
 }
 
-/// Whether an odd modulus and a number have a factor in common.
+/// Returns whether an odd modulus and a number have a factor in common.
 fn has_common_factor(modulus: &[u8], number: &[u8]) -> bool {
     let rest = integer::modulo(number, modulus).expect("a modulus is not zero");
     integer::bits_vartime(&integer::gcd(&rest, modulus)) > 1

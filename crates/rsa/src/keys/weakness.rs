@@ -106,7 +106,7 @@ const UNEVEN: usize = 32;
 const LEAST_BITS: usize = 2048;
 
 impl PublicKey {
-    /// What makes the key weak, as far as its public half shows it. Takes well below a millisecond at 2048 bits.
+    /// Weaknesses of the key, as far as its public half shows them. Takes well below a millisecond at 2048 bits.
     pub fn weaknesses(&self) -> Vec<Weakness> {
         let e_bits = integer::bits_vartime(self.e());
         let mut found = Vec::new();
@@ -130,7 +130,7 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// What makes the key weak.
+    /// Weaknesses of the key.
     pub fn weaknesses(&self) -> Vec<Weakness> {
         let mut found = self.public().weaknesses();
         let d_bits = integer::bits_vartime(self.d());

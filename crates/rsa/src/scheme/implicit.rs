@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 type Prf = Hmac<Sha256>;
 
-/// What messages of a key are derived from: a digest of its private exponent.
+/// The secret that messages of a key are derived from: a digest of its private exponent.
 pub(crate) struct Rejection {
     key: Zeroizing<[u8; 32]>,
 }

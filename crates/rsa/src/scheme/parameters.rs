@@ -44,7 +44,7 @@ impl SaltLen {
         }
     }
 
-    /// Whether it says how long the salt of a new signature is.
+    /// Returns whether it says how long the salt of a new signature is.
     pub(crate) fn is_for_signing(self) -> bool {
         !matches!(self, SaltLen::Any | SaltLen::AtLeast(_))
     }
@@ -57,7 +57,7 @@ pub struct Oaep {
     pub hash: Hash,
     /// The hash of the mask, in most uses the same.
     pub mgf_hash: Hash,
-    /// What both sides must know; in most uses empty.
+    /// A text that both sides must know; in most uses empty.
     pub label: Vec<u8>,
 }
 

@@ -30,7 +30,7 @@ fn digest_info(hash: Hash) -> Vec<u8> {
     [&sequences[..], &[0x06, oid_len], oid, &rest].concat()
 }
 
-/// What every encoding under one hash function and one key begins with: all but the digest.
+/// The start of every encoding under one hash function and one key: all but the digest.
 pub(crate) struct Template(Vec<u8>);
 
 impl Template {
@@ -52,7 +52,7 @@ impl Template {
         tail.copy_from_slice(digest);
     }
 
-    /// Whether the bytes of the modulus are the encoding of the digest.
+    /// Returns whether the bytes of the modulus are the encoding of the digest.
     pub(super) fn is_encoding_of(&self, digest: &[u8], encoding: &[u8]) -> bool {
         let (head, tail) = encoding.split_at(self.0.len());
         head == self.0 && tail == digest

@@ -60,7 +60,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Whether the bytes of the modulus are an encoding of the digest. The mask is taken off in place.
+    /// Returns whether the bytes of the modulus are an encoding of the digest. The mask is taken off in place.
     pub(super) fn is_encoding_of(&self, digest: &[u8], encoding: &mut [u8]) -> bool {
         let hash = self.pss.hash;
         let (ahead, encoded) = encoding.split_at_mut(self.ahead);
@@ -108,7 +108,7 @@ impl Encoder {
         (*hash.digest_parts(&[&[0; 8], digest, salt]) != *hashed).then_some(F::Hash)
     }
 
-    /// Whether a salt may have so many bytes.
+    /// Returns whether a salt may have so many bytes.
     fn takes_salt(&self, len: usize) -> bool {
         match self.pss.salt_len {
             SaltLen::Digest => len == self.pss.hash.digest_len(),

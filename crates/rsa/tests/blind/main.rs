@@ -12,7 +12,7 @@ use rsalab_rsa::{
     random::InsecureStudySeed,
 };
 
-/// The same key each time: making one takes longer than using it.
+/// A key that is the same each time: making one takes longer than using it.
 fn key(bits: usize) -> PrivateKey {
     key_of_stream(bits, 0)
 }

@@ -70,7 +70,7 @@ fn every_variant_on_every_kernel_and_in_every_batch() {
     }
 }
 
-/// The same message, blinded twice, is two requests; a variant without salt and prefix has one signature for both.
+/// One message, blinded twice, is two requests; a variant without salt and prefix has one signature for both.
 #[test]
 fn requests_differ_and_signatures_are_as_random_as_the_variant_says() {
     let key = key(1024);

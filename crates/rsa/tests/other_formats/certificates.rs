@@ -123,8 +123,8 @@ fn what_is_not_looked_at_may_be_odd() {
     }
 }
 
-/// What a key is for is looked at. A value that is odd and clear is honoured; one that is neither is no reason to use
-/// the key for anything.
+/// Key usage is looked at. A value that is odd and clear is honoured; one that is neither is no reason to use the key
+/// for anything.
 #[test]
 fn the_key_usage_is_honoured_or_the_certificate_is_refused() {
     let key = key(1024);

@@ -20,7 +20,7 @@ fn block(name: &str) -> &'static str {
     found.expect("it is there").1
 }
 
-/// What OpenSSL and OpenSSH write and rsalab does not read.
+/// Ciphers that OpenSSL and OpenSSH write and rsalab does not read.
 const NOT_READ: [&str; 5] = ["aria", "bf", "camellia", "cast5", "seed"];
 const NOT_READ_EITHER: [&str; 3] = ["sm4", "aes-256-cfb", "aes-256-ofb"];
 
@@ -185,7 +185,8 @@ fn commands() -> Vec<String> {
     ["openssl".to_owned()].into_iter().chain(named).collect()
 }
 
-/// What is not read is called unsupported, and never damaged; and the command in the message makes a file that is read.
+/// Encryptions that are not read are called unsupported, and never damaged; and the command in the message makes a file
+/// that is read.
 #[test]
 fn advice_about_encryptions_that_are_not_read_works() {
     let Some(folder) = Other::find("openssl") else {

@@ -30,7 +30,8 @@ mod secrets;
 mod several;
 mod texts;
 
-/// What is refused takes milliseconds, and what it asks for minutes; in between lies the load of the machine.
+/// A bound between the milliseconds of a refusal and the minutes of what it refuses; in between lies the load of the
+/// machine.
 const HANGS: Duration = Duration::from_secs(30);
 
 fn key(bits: usize) -> PrivateKey {

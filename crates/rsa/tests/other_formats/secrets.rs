@@ -16,7 +16,7 @@ use super::*;
 /// Eight characters in a row of a secret.
 type Window = [u8; 8];
 
-/// What no message may hold.
+/// Text that no message may hold.
 struct Secrets(HashSet<Window>);
 
 impl Secrets {
@@ -86,7 +86,7 @@ impl Secrets {
         errors
     }
 
-    /// What is said of a key that was read and is for something else.
+    /// Checks what is said of a key that was read and is for something else.
     fn used<K>(&self, loaded: &Loaded<K>, key: &PublicKey, heard: &mut impl FnMut(Option<Error>), name: &str) {
         self.check(&loaded.restrictions.to_string(), name);
         // Whoever publishes the public key publishes what its file says that it is for.
@@ -211,7 +211,7 @@ fn squeezed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     forms
 }
 
-/// The same with one thing wrong somewhere.
+/// A file with one thing wrong somewhere.
 fn altered(file: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut file = file.to_vec();
     let place = dice.below(file.len());

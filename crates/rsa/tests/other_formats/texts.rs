@@ -121,7 +121,7 @@ fn forms_of_settings_are_read_or_named() {
     assert!(reason(load_private(cut.as_bytes(), None)).contains("base64 without lines"));
 }
 
-/// What advice is tried with: the installed OpenSSL, and another one that is named.
+/// Programs that advice is tried with: the installed OpenSSL, and another one that is named.
 fn openssls() -> Vec<String> {
     let other = std::env::var("RSALAB_OPENSSL").ok();
     if other.is_none() {

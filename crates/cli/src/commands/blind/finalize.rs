@@ -100,7 +100,7 @@ impl Keys<'_> {
     }
 }
 
-/// What is read to finalize one signature.
+/// Files that are read to finalize one signature.
 struct Names<'a> {
     message: Option<&'a Path>,
     state: &'a Path,

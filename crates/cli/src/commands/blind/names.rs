@@ -18,7 +18,7 @@ use crate::{
     output::Log,
 };
 
-/// What the names of the files end in.
+/// Endings of the names of the files.
 pub(super) const BLINDED: &str = ".blinded";
 pub(super) const STATE: &str = ".state";
 pub(super) const SIGNATURE: &str = ".sig";

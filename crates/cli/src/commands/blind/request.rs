@@ -123,7 +123,8 @@ fn group(key: &BlindingKey, public: &rsalab_rsa::PublicKey, paths: &[&PathBuf]) 
     paths.iter().zip(opened).map(write).collect()
 }
 
-/// Whether the request of a file has been made: both of its files are there, and belong to it, to this key and variant.
+/// Returns whether the request of a file has been made: both of its files are there, and belong to it, to this key and
+/// variant.
 fn is_there(path: &Path, key: &BlindingKey, public: &rsalab_rsa::PublicKey) -> Result<bool> {
     let (out, state) = (with_ending(path, BLINDED), with_ending(path, STATE));
     let exists = |path: &Path| path.symlink_metadata().is_ok();

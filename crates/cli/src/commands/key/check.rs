@@ -78,7 +78,7 @@ fn find_shared(verdicts: &mut [Verdict]) {
     }
 }
 
-/// What keys are checked by.
+/// Options and lists that keys are checked by.
 struct Check<'a> {
     arguments: &'a KeyCheck,
     blocklists: Blocklists,
@@ -136,7 +136,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is known of a key; or what is wrong with it.
+    /// The facts of a key; or what is wrong with it.
     fn examine(&self, loaded: &Loaded<Key>) -> Result<Known, Error> {
         match &loaded.key {
             Key::Private(key) => self.private(key, loaded),

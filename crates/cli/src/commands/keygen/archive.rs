@@ -7,8 +7,8 @@
 //! FILE               what FILE.part is called once it is complete
 //! ```
 //!
-//! What lies in `FILE.part` beyond the last line's key is cut off before more keys are written. When `FILE` has its
-//! name there is no other file with a private key in it, whenever the process ends.
+//! Bytes of `FILE.part` beyond the last line's key are cut off before more keys are written. When `FILE` has its name
+//! there is no other file with a private key in it, whenever the process ends.
 
 use std::{
     collections::BTreeMap,
@@ -48,9 +48,9 @@ pub(super) enum Kind {
 pub(super) struct Archive {
     kind: Kind,
     header: Header,
-    /// What it will be called.
+    /// Its name, once it is whole.
     path: PathBuf,
-    /// What the set of public keys will be called, where there is to be one.
+    /// The name of the set of public keys, where there is to be one.
     public: Option<PathBuf>,
     part: PathBuf,
     file: File,
@@ -58,7 +58,7 @@ pub(super) struct Archive {
     len: u64,
     record: PathBuf,
     manifest: Manifest,
-    /// Whether it was not there before.
+    /// `true` if it was not there before.
     is_new: bool,
     /// Keys that wait for one with a smaller number.
     waiting: BTreeMap<u64, Item>,
@@ -337,7 +337,7 @@ fn renamed(from: &Path, to: &Path) -> Result<()> {
     })
 }
 
-/// What stands before a key of a set.
+/// The text before a key of a set.
 fn before_key(is_first: bool) -> &'static [u8] {
     match is_first {
         true => public_set::OPENING,

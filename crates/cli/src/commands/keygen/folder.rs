@@ -35,7 +35,7 @@ pub(super) const MANIFEST: &str = "manifest.jsonl";
 pub(super) struct Folder {
     path: PathBuf,
     manifest: Manifest,
-    /// Whether it was not there before.
+    /// `true` if it was not there before.
     is_new: bool,
 }
 
@@ -150,7 +150,7 @@ impl Folder {
     }
 }
 
-/// Whether the key of a line has its files. What lies in their place and is something else is refused: it is
+/// Returns whether the key of a line has its files. What lies in their place and is something else is refused: it is
 /// somebody's.
 fn is_there(folder: &Path, entry: &Entry, password: Option<&Password>) -> Result<bool> {
     let private = folder.join(&entry.file);

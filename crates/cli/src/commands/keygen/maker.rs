@@ -28,7 +28,7 @@ use crate::{
 /// Keys that a thread makes before it sends them.
 const CHUNK: usize = 8;
 
-/// What the threads share.
+/// State that the threads share.
 pub(super) struct Maker<'a> {
     method: Method,
     writer: &'a KeyWriter,

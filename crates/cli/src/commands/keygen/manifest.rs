@@ -34,9 +34,9 @@ pub(super) struct Header {
     pub(super) primes: usize,
     pub(super) e: Exponent,
     pub(super) format: String,
-    /// Whether public halves lie next to the private ones.
+    /// `true` if public halves lie next to the private ones.
     pub(super) public: bool,
-    /// Whether a user has named the keys.
+    /// `true` if a user has named the keys.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) named: bool,
     /// The seed, from which everybody who sees the manifest can make the keys again.
@@ -181,10 +181,10 @@ fn no_file(path: &Path) -> Failure {
     Failure::new(Class::Io, what).advice("remove it, or name another place")
 }
 
-/// What a manifest says.
+/// The contents of a manifest.
 struct Found {
     entries: Vec<Entry>,
-    /// Whether its last line was cut.
+    /// `true` if its last line was cut.
     is_torn: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Whether what lies in the place of a key is the key that a line of the manifest names: before more keys are made, all
-//! that are counted are looked at.
+//! The proof that a file in the place of a key holds the key that a line of the manifest names: before more keys are
+//! made, all that are counted are looked at.
 
 use rsalab_rsa::{
     PublicKey,
@@ -34,8 +34,8 @@ impl Entry {
         hex::encode(&*Hash::Sha256.digest_parts(&all))
     }
 
-    /// Whether these are the files of this line's key. Files that differ in a byte from what was written, or that an
-    /// earlier version wrote, are read as keys.
+    /// Returns whether these are the files of this line's key. Files that differ in a byte from what was written, or
+    /// that an earlier version wrote, are read as keys.
     pub(super) fn is_of(&self, private: &[u8], public: Option<&[u8]>, password: Option<&Password>) -> bool {
         if self.check.as_deref() == Some(&self.digest(private, public)) {
             return true;

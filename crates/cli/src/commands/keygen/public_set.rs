@@ -19,7 +19,7 @@ use crate::{
     files::{self, Privacy},
 };
 
-/// What `keygen` puts before the first key of a set, between two, and after the last.
+/// The text before the first key of a set of `keygen`, between two, and after the last.
 pub(super) const OPENING: &[u8] = b"{\"keys\":[\n";
 pub(super) const SEPARATOR: &[u8] = b",\n";
 pub(super) const CLOSING: &[u8] = b"\n]}\n";

@@ -98,7 +98,7 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
 /// Everything that lasts from one request to the next.
 struct Server {
     backend: CpuBackend,
-    /// Whether the batch interfaces are used, even for one request.
+    /// `true` if the batch interfaces are used, even for one request.
     is_batched: bool,
     /// By the group of the jobs that they are for.
     keys: BTreeMap<String, PreparedKey>,

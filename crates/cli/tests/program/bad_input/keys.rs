@@ -93,7 +93,7 @@ fn noise_of(length: usize) -> Vec<u8> {
 
 #[test]
 fn no_more_is_read_than_tells_that_it_is_too_much() {
-    /// What a pipe and a reader's buffer may hold beyond what is read.
+    /// Bytes that a pipe and a reader's buffer may hold beyond what is read.
     const SLACK: usize = 1 << 21;
     let here = folder();
     for typed in [

@@ -184,8 +184,8 @@ fn full_disks() {
     assert!(stopped_at.len() > 2, "{stopped_at:?}");
 }
 
-/// What is typed in a folder where `disk` is a file system of that size of its own, and what is on it afterwards. None,
-/// with a visible note, where this cannot be had.
+/// The outcome of a command in a folder where `disk` is a file system of that size of its own, and what is on it
+/// afterwards. None, with a visible note, where this cannot be had.
 fn on_a_disk(here: &Path, size: &str, prepare: &str, typed: &str) -> Option<(Output, tempfile::TempDir)> {
     const NO_DISK: i32 = 99;
     let script = format!(
@@ -209,7 +209,7 @@ fn on_a_disk(here: &Path, size: &str, prepare: &str, typed: &str) -> Option<(Out
     }
 }
 
-/// Whether the program was reached, rather than refused a place to run in.
+/// Returns whether the program was reached, rather than refused a place to run in.
 fn is_of_ours(output: &Output) -> bool {
     !String::from_utf8_lossy(&output.stderr).contains("unshare:")
 }

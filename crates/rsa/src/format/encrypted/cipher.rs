@@ -83,8 +83,8 @@ impl Cipher {
         }
     }
 
-    /// What was encrypted; none if its padding or tag is wrong, as after a wrong password. `key` and `iv` have the
-    /// lengths that are asked for.
+    /// The plaintext; none if its padding or tag is wrong, as after a wrong password. `key` and `iv` have the lengths
+    /// that are asked for.
     pub(super) fn decrypt(self, key: &[u8], iv: &[u8], data: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let data = Zeroizing::new(data.to_vec());
         match self {

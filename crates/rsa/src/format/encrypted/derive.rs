@@ -23,8 +23,8 @@ pub(super) fn pbkdf1<D: Digest>(password: &[u8], salt: &[u8], iterations: u32, l
     made
 }
 
-/// What OpenSSL's EVP_BytesToKey makes with MD5, one round, and eight bytes of salt: digests of the one before, the
-/// password and the salt.
+/// OpenSSL's EVP_BytesToKey with MD5, one round, and eight bytes of salt: digests of the one before, the password and
+/// the salt.
 pub(super) fn bytes_to_key(password: &[u8], salt: &[u8], len: usize) -> Zeroizing<Vec<u8>> {
     let mut made = Zeroizing::new(Vec::with_capacity(len + 16));
     let mut last = Output::<Md5>::default();

@@ -126,7 +126,7 @@ fn unhex(digits: &[u8], bytes: &mut [u8]) -> bool {
         })
 }
 
-/// What the base64 after the headers stands for.
+/// The bytes in the base64 after the headers.
 fn data(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     // The room is taken at once: growing would leave copies behind.
     let mut text = Zeroizing::new(Vec::with_capacity(body.len()));

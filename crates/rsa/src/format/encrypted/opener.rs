@@ -8,7 +8,7 @@ use crate::{
     format::{encryption::Encryption, refusal::unsupported},
 };
 
-/// What opens a private key: a cipher with its key and initialisation vector, and what is to be said of them.
+/// A cipher that opens a private key, with its key and initialisation vector, and what is to be said of them.
 pub(super) struct Opener {
     pub(super) cipher: Cipher,
     pub(super) key: Zeroizing<Vec<u8>>,

@@ -108,7 +108,7 @@ pub(super) struct Scheme<'a> {
 }
 
 impl<'a> Scheme<'a> {
-    /// What the identifier names; nothing if it is none of these.
+    /// The scheme that the identifier names; nothing if it is none of these.
     pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<Option<Self>> {
         let is_meant = |oid: &str| ObjectIdentifier::new_unwrap(oid) == algorithm.oid;
         let Some((_, name, derivation, cipher)) = SCHEMES.into_iter().find(|(oid, ..)| is_meant(oid)) else {

@@ -69,8 +69,8 @@ pub(super) struct Scheme<'a> {
 }
 
 impl<'a> Scheme<'a> {
-    /// What the identifier and its parameters name. Nothing is computed before their cost was looked at: the numbers
-    /// come from the file.
+    /// The scheme that the identifier and its parameters name. Nothing is computed before their cost was looked at: the
+    /// numbers come from the file.
     pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<Self> {
         if algorithm.oid != PBES2 {
             return Err(not_read(

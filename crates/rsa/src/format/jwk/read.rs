@@ -127,7 +127,7 @@ impl<'a> Jwk<'a> {
         Ok(restrictions)
     }
 
-    /// What is kept beside the key.
+    /// Annotations that are kept beside the key.
     pub(in crate::format) fn annotations(&self) -> Result<Annotations> {
         let kid = self.members.text("kid")?;
         // It is written into public keys, and may be a part of the private one that stands in the wrong place.

@@ -16,14 +16,14 @@
 
 use num_bigint::BigUint;
 
-/// What is wrong with a modulus p p.
+/// The fault of a modulus p p.
 pub(in crate::keys) const SQUARE: &str =
     "its modulus is a square, whose root anybody computes, and not the product of two different primes";
 
 /// Steps after which the primes are taken for far enough apart.
 pub(super) const STEPS: u32 = 1 << 16;
 
-/// What a² − n is tried modulo: small enough for a set of residues in a word, and with no factor in common.
+/// Moduli by which a² − n is filtered: small enough for a set of residues in a word, and with no factor in common.
 const FILTER: [u64; 16] = [64, 63, 55, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61];
 
 /// How many steps Fermat's method takes to factor an odd `n`, big-endian, if it takes at most [`STEPS`]. A square takes
@@ -50,7 +50,7 @@ pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
         .map(|step| step + 1)
 }
 
-/// Whether a number, big-endian, is a square.
+/// Returns whether a number, big-endian, is a square.
 pub(in crate::keys) fn is_square_vartime(n: &[u8]) -> bool {
     is_square(&BigUint::from_bytes_be(n))
 }
@@ -70,7 +70,7 @@ struct Residues {
 }
 
 impl Residues {
-    /// Whether a² − n is a square modulo this number, so many steps after the first.
+    /// Returns whether a² − n is a square modulo this number, so many steps after the first.
     fn may_be_square(&self, step: u32) -> bool {
         let a = (self.a + u64::from(step)) % self.modulus;
         let difference = (a * a + self.modulus - self.n) % self.modulus;

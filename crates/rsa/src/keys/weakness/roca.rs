@@ -22,7 +22,7 @@ const BASE: u64 = 65537;
 /// The largest of the first 39 primes: those of M for the shortest keys, which divide M for all others.
 const LARGEST: u64 = 167;
 
-/// Whether `n`, big-endian and odd, is a power of 65537 modulo the product of the first 39 primes.
+/// Returns whether `n`, big-endian and odd, is a power of 65537 modulo the product of the first 39 primes.
 pub(super) fn has_form_vartime(n: &[u8]) -> bool {
     let mut logarithms: Vec<Logarithm> = Vec::new();
     for prime in (3..=LARGEST).step_by(2).filter(|&odd| is_prime(odd)) {
@@ -60,7 +60,7 @@ impl Logarithm {
         }
     }
 
-    /// Whether one exponent can be both.
+    /// Returns whether one exponent can be both.
     fn agrees_with(&self, other: &Logarithm) -> bool {
         let common = gcd(self.order, other.order);
         self.exponent % common == other.exponent % common

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{exit::Failure, printable::printable, table::Table};
 
-/// What is known of a key: nothing that is secret.
+/// A verdict on a key, with what is known of it: nothing that is secret.
 #[derive(Serialize)]
 pub(super) struct Verdict {
     file: String,
@@ -61,7 +61,7 @@ pub(super) struct Known {
     pub(super) encryption_weakness: Option<String>,
 }
 
-/// What other programs call the key.
+/// Names of the key in other programs.
 #[derive(Serialize)]
 pub(super) struct Names {
     /// As `ssh-keygen -l` shows it.
@@ -119,7 +119,7 @@ impl Verdict {
         }
     }
 
-    /// The same, where the command has done all that can be asked.
+    /// As it is, where the command has done all that can be asked.
     pub(super) fn without_failure(self) -> Verdict {
         Verdict { failure: None, ..self }
     }
@@ -144,7 +144,7 @@ pub(super) fn called(file: &str, place: Place) -> String {
     }
 }
 
-/// What a key is for, by its algorithm and its file.
+/// The uses of a key, by its algorithm and its file.
 pub(super) fn usage_in_words(loaded: &Loaded<Key>) -> String {
     let by_algorithm = match &loaded.usage {
         Usage::Any => None,

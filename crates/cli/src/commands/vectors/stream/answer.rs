@@ -64,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// What ends the work on a request before it is a job.
+/// Ends of the work on a request before it is a job.
 pub(super) enum Early {
     /// The line is no request.
     Malformed(String),
@@ -85,7 +85,7 @@ pub(super) fn failed(error: Error) -> Failure {
     Failure::step("the requests could not be answered", error)
 }
 
-/// What is wrong with a line, without anything of it.
+/// The fault of a line, without anything of it.
 pub(super) fn fault(error: &serde_json::Error) -> String {
     let column = error.column();
     match error.classify() {

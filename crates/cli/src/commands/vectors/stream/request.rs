@@ -18,7 +18,7 @@ pub(super) struct Request {
     members: Map<String, Value>,
 }
 
-/// What is done with a key, in batches if there are several.
+/// Work with a key, in batches if there is more of it.
 pub(super) struct Job {
     /// Names the work and the key: jobs of one group are done together.
     pub(super) group: String,
@@ -37,12 +37,12 @@ pub(super) enum Work {
     Decrypt(EncryptionScheme),
     RawPrivate,
     RawPublic,
-    /// Whether a power is the message, as an integer.
+    /// The comparison of a power with the message, as integers.
     RawVerify,
 }
 
 impl Request {
-    /// What is to be done with a key.
+    /// The work that is to be done with a key.
     pub(super) fn job(&self) -> Result<Job, Early> {
         let is_raw = self.text("scheme")? == Some("raw");
         let (work, input) = match (self.op.as_str(), is_raw) {
