@@ -161,33 +161,13 @@ fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
 
 /// The name of an option, out of those that there are.
 fn option(text: &[u8]) -> &'static str {
-    const NAMES: [&str; 22] = [
-        "agent-forwarding",
-        "cert-authority",
-        "command",
-        "environment",
-        "expiry-time",
-        "from",
-        "no-agent-forwarding",
-        "no-port-forwarding",
-        "no-pty",
-        "no-touch-required",
-        "no-user-rc",
-        "no-X11-forwarding",
-        "permitlisten",
-        "permitopen",
-        "port-forwarding",
-        "principals",
-        "pty",
-        "restrict",
-        "tunnel",
-        "user-rc",
-        "verify-required",
-        "X11-forwarding",
-    ];
+    const NAMES: &str = "\
+        agent-forwarding cert-authority command environment expiry-time from no-agent-forwarding no-port-forwarding \
+        no-pty no-touch-required no-user-rc no-X11-forwarding permitlisten permitopen port-forwarding principals pty \
+        restrict tunnel user-rc verify-required X11-forwarding";
     let end = text.iter().position(|&byte| byte == b'=');
     let name = &text[..end.unwrap_or(text.len())];
-    let mut known = NAMES.into_iter();
+    let mut known = NAMES.split(' ');
     known
         .find(|known| known.as_bytes().eq_ignore_ascii_case(name))
         .unwrap_or("another")

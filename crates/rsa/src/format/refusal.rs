@@ -106,24 +106,11 @@ pub(super) fn in_brackets(oid: ObjectIdentifier) -> String {
 fn is_registered(oid: ObjectIdentifier) -> bool {
     const MOST_BYTES: usize = 11;
     // ISO's members, NIST, ISO's identified organisations, the ITU's, and ISO's standards.
-    const ARCS: [&str; 14] = [
-        "1.2.840.",
-        "2.16.840.",
-        "1.3.6.1.",
-        "1.3.14.",
-        "1.3.36.",
-        "1.3.101.",
-        "1.3.132.",
-        "1.2.156.",
-        "1.2.392.",
-        "1.2.398.",
-        "1.2.410.",
-        "1.2.643.",
-        "1.2.804.",
-        "2.5.",
-    ];
+    const ARCS: &str = "\
+        1.2.840. 2.16.840. 1.3.6.1. 1.3.14. 1.3.36. 1.3.101. 1.3.132. 1.2.156. 1.2.392. 1.2.398. 1.2.410. 1.2.643. \
+        1.2.804. 2.5.";
     let number = oid.to_string();
-    oid.as_bytes().len() <= MOST_BYTES && ARCS.iter().any(|arc| number.starts_with(arc))
+    oid.as_bytes().len() <= MOST_BYTES && ARCS.split(' ').any(|arc| number.starts_with(arc))
 }
 
 /// The algorithms whose keys people have in such files.
@@ -149,69 +136,13 @@ fn algorithm_name(oid: ObjectIdentifier) -> Option<&'static str> {
 /// A word of a JSON Web Key's `kty`, `use`, `key_ops` or `alg`, if it is one that is registered for them (IANA, JSON
 /// Object Signing and Encryption).
 pub(super) fn registered_word(word: &str) -> Option<&'static str> {
-    const WORDS: [&str; 60] = [
-        "EC",
-        "RSA",
-        "oct",
-        "OKP",
-        "AKP",
-        "sig",
-        "enc",
-        "sign",
-        "verify",
-        "encrypt",
-        "decrypt",
-        "wrapKey",
-        "unwrapKey",
-        "deriveKey",
-        "deriveBits",
-        "HS256",
-        "HS384",
-        "HS512",
-        "RS1",
-        "RS256",
-        "RS384",
-        "RS512",
-        "ES256",
-        "ES384",
-        "ES512",
-        "ES256K",
-        "PS256",
-        "PS384",
-        "PS512",
-        "none",
-        "EdDSA",
-        "Ed25519",
-        "Ed448",
-        "ML-DSA-44",
-        "ML-DSA-65",
-        "ML-DSA-87",
-        "RSA1_5",
-        "RSA-OAEP",
-        "RSA-OAEP-256",
-        "RSA-OAEP-384",
-        "RSA-OAEP-512",
-        "A128KW",
-        "A192KW",
-        "A256KW",
-        "dir",
-        "ECDH-ES",
-        "ECDH-ES+A128KW",
-        "ECDH-ES+A192KW",
-        "ECDH-ES+A256KW",
-        "A128GCMKW",
-        "A192GCMKW",
-        "A256GCMKW",
-        "PBES2-HS256+A128KW",
-        "PBES2-HS384+A192KW",
-        "PBES2-HS512+A256KW",
-        "A128CBC-HS256",
-        "A256CBC-HS512",
-        "A128GCM",
-        "A192GCM",
-        "A256GCM",
-    ];
-    WORDS.into_iter().find(|known| *known == word)
+    const WORDS: &str = "\
+        EC RSA oct OKP AKP sig enc sign verify encrypt decrypt wrapKey unwrapKey deriveKey deriveBits HS256 HS384 \
+        HS512 RS1 RS256 RS384 RS512 ES256 ES384 ES512 ES256K PS256 PS384 PS512 none EdDSA Ed25519 Ed448 ML-DSA-44 \
+        ML-DSA-65 ML-DSA-87 RSA1_5 RSA-OAEP RSA-OAEP-256 RSA-OAEP-384 RSA-OAEP-512 A128KW A192KW A256KW dir ECDH-ES \
+        ECDH-ES+A128KW ECDH-ES+A192KW ECDH-ES+A256KW A128GCMKW A192GCMKW A256GCMKW PBES2-HS256+A128KW \
+        PBES2-HS384+A192KW PBES2-HS512+A256KW A128CBC-HS256 A256CBC-HS512 A128GCM A192GCM A256GCM";
+    WORDS.split(' ').find(|known| *known == word)
 }
 
 /// Such a word in quotation marks, or what stands for another one.

@@ -30,73 +30,28 @@ enum Derivation {
     Pkcs12,
 }
 
-const RC2_64: Cipher = Cipher::Rc2 { bits: 64, bytes: 8 };
-
-/// Under 1.2.840.113549.1: of PKCS#5, and of PKCS#12.
-const SCHEMES: [(&str, &str, Derivation, Cipher); 12] = [
-    (
-        "1.2.840.113549.1.5.1",
-        "pbeWithMD2AndDES-CBC",
-        Derivation::Md2,
-        Cipher::Des,
-    ),
-    (
-        "1.2.840.113549.1.5.3",
-        "pbeWithMD5AndDES-CBC",
-        Derivation::Md5,
-        Cipher::Des,
-    ),
-    ("1.2.840.113549.1.5.4", "pbeWithMD2AndRC2-CBC", Derivation::Md2, RC2_64),
-    ("1.2.840.113549.1.5.6", "pbeWithMD5AndRC2-CBC", Derivation::Md5, RC2_64),
-    (
-        "1.2.840.113549.1.5.10",
-        "pbeWithSHA1AndDES-CBC",
-        Derivation::Sha1,
-        Cipher::Des,
-    ),
-    (
-        "1.2.840.113549.1.5.11",
-        "pbeWithSHA1AndRC2-CBC",
-        Derivation::Sha1,
-        RC2_64,
-    ),
-    (
-        "1.2.840.113549.1.12.1.1",
-        "pbeWithSHA1And128BitRC4",
-        Derivation::Pkcs12,
-        Cipher::Rc4 { bytes: 16 },
-    ),
-    (
-        "1.2.840.113549.1.12.1.2",
-        "pbeWithSHA1And40BitRC4",
-        Derivation::Pkcs12,
-        Cipher::Rc4 { bytes: 5 },
-    ),
-    (
-        "1.2.840.113549.1.12.1.3",
-        "pbeWithSHA1And3-KeyTripleDES-CBC",
-        Derivation::Pkcs12,
-        Cipher::Des3,
-    ),
-    (
-        "1.2.840.113549.1.12.1.4",
-        "pbeWithSHA1And2-KeyTripleDES-CBC",
-        Derivation::Pkcs12,
-        Cipher::Des2,
-    ),
-    (
-        "1.2.840.113549.1.12.1.5",
-        "pbeWithSHA1And128BitRC2-CBC",
-        Derivation::Pkcs12,
-        Cipher::Rc2 { bits: 128, bytes: 16 },
-    ),
-    (
-        "1.2.840.113549.1.12.1.6",
-        "pbeWithSHA1And40BitRC2-CBC",
-        Derivation::Pkcs12,
-        Cipher::Rc2 { bits: 40, bytes: 5 },
-    ),
-];
+/// The name of a scheme, how it makes the key, and its cipher; by the identifiers of PKCS#5 and PKCS#12, below
+/// 1.2.840.113549.1.
+fn named(oid: ObjectIdentifier) -> Option<(&'static str, Derivation, Cipher)> {
+    use Derivation::{Md2, Md5, Pkcs12, Sha1};
+    let rc2 = |bits| Cipher::Rc2 { bits, bytes: bits / 8 };
+    let rc4 = |bytes| Cipher::Rc4 { bytes };
+    Some(match oid.to_string().strip_prefix("1.2.840.113549.1.")? {
+        "5.1" => ("pbeWithMD2AndDES-CBC", Md2, Cipher::Des),
+        "5.3" => ("pbeWithMD5AndDES-CBC", Md5, Cipher::Des),
+        "5.4" => ("pbeWithMD2AndRC2-CBC", Md2, rc2(64)),
+        "5.6" => ("pbeWithMD5AndRC2-CBC", Md5, rc2(64)),
+        "5.10" => ("pbeWithSHA1AndDES-CBC", Sha1, Cipher::Des),
+        "5.11" => ("pbeWithSHA1AndRC2-CBC", Sha1, rc2(64)),
+        "12.1.1" => ("pbeWithSHA1And128BitRC4", Pkcs12, rc4(16)),
+        "12.1.2" => ("pbeWithSHA1And40BitRC4", Pkcs12, rc4(5)),
+        "12.1.3" => ("pbeWithSHA1And3-KeyTripleDES-CBC", Pkcs12, Cipher::Des3),
+        "12.1.4" => ("pbeWithSHA1And2-KeyTripleDES-CBC", Pkcs12, Cipher::Des2),
+        "12.1.5" => ("pbeWithSHA1And128BitRC2-CBC", Pkcs12, rc2(128)),
+        "12.1.6" => ("pbeWithSHA1And40BitRC2-CBC", Pkcs12, rc2(40)),
+        _ => return None,
+    })
+}
 
 /// A scheme with its parameters.
 pub(super) struct Scheme<'a> {
@@ -110,8 +65,7 @@ pub(super) struct Scheme<'a> {
 impl<'a> Scheme<'a> {
     /// The scheme that the identifier names; nothing if it is none of these.
     pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<Option<Self>> {
-        let is_meant = |oid: &str| ObjectIdentifier::new_unwrap(oid) == algorithm.oid;
-        let Some((_, name, derivation, cipher)) = SCHEMES.into_iter().find(|(oid, ..)| is_meant(oid)) else {
+        let Some((name, derivation, cipher)) = named(algorithm.oid) else {
             return Ok(None);
         };
         if derivation == Derivation::Md2 {

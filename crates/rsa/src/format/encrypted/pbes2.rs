@@ -201,63 +201,21 @@ fn keyed_hash(oid: ObjectIdentifier) -> Option<(Pbkdf2, &'static str, u32)> {
         pbkdf2::pbkdf2::<SimpleHmac<D>>(password, salt, count, key)
             .expect("a keyed hash takes passwords of any length");
     }
-    let all: [(&str, Pbkdf2, &str, u32); 12] = [
-        ("1.2.840.113549.2.6", pbkdf2_hmac::<Md5>, "MD5", MOST_ITERATIONS),
-        ("1.2.840.113549.2.7", pbkdf2_hmac::<Sha1>, "SHA-1", MOST_ITERATIONS),
-        ("1.2.840.113549.2.8", pbkdf2_hmac::<Sha224>, "SHA-224", MOST_ITERATIONS),
-        ("1.2.840.113549.2.9", pbkdf2_hmac::<Sha256>, "SHA-256", MOST_ITERATIONS),
-        (
-            "1.2.840.113549.2.10",
-            pbkdf2_hmac::<Sha384>,
-            "SHA-384",
-            MOST_ITERATIONS_64,
-        ),
-        (
-            "1.2.840.113549.2.11",
-            pbkdf2_hmac::<Sha512>,
-            "SHA-512",
-            MOST_ITERATIONS_64,
-        ),
-        (
-            "1.2.840.113549.2.12",
-            pbkdf2_hmac::<Sha512_224>,
-            "SHA-512/224",
-            MOST_ITERATIONS_64,
-        ),
-        (
-            "1.2.840.113549.2.13",
-            pbkdf2_hmac::<Sha512_256>,
-            "SHA-512/256",
-            MOST_ITERATIONS_64,
-        ),
-        (
-            "2.16.840.1.101.3.4.2.13",
-            sha3::<Sha3_224>,
-            "SHA3-224",
-            MOST_ITERATIONS_SHA3,
-        ),
-        (
-            "2.16.840.1.101.3.4.2.14",
-            sha3::<Sha3_256>,
-            "SHA3-256",
-            MOST_ITERATIONS_SHA3,
-        ),
-        (
-            "2.16.840.1.101.3.4.2.15",
-            sha3::<Sha3_384>,
-            "SHA3-384",
-            MOST_ITERATIONS_SHA3,
-        ),
-        (
-            "2.16.840.1.101.3.4.2.16",
-            sha3::<Sha3_512>,
-            "SHA3-512",
-            MOST_ITERATIONS_SHA3,
-        ),
-    ];
-    all.into_iter()
-        .find(|(number, ..)| ObjectIdentifier::new_unwrap(number) == oid)
-        .map(|(_, run, name, most)| (run, name, most))
+    Some(match &*oid.to_string() {
+        "1.2.840.113549.2.6" => (pbkdf2_hmac::<Md5>, "MD5", MOST_ITERATIONS),
+        "1.2.840.113549.2.7" => (pbkdf2_hmac::<Sha1>, "SHA-1", MOST_ITERATIONS),
+        "1.2.840.113549.2.8" => (pbkdf2_hmac::<Sha224>, "SHA-224", MOST_ITERATIONS),
+        "1.2.840.113549.2.9" => (pbkdf2_hmac::<Sha256>, "SHA-256", MOST_ITERATIONS),
+        "1.2.840.113549.2.10" => (pbkdf2_hmac::<Sha384>, "SHA-384", MOST_ITERATIONS_64),
+        "1.2.840.113549.2.11" => (pbkdf2_hmac::<Sha512>, "SHA-512", MOST_ITERATIONS_64),
+        "1.2.840.113549.2.12" => (pbkdf2_hmac::<Sha512_224>, "SHA-512/224", MOST_ITERATIONS_64),
+        "1.2.840.113549.2.13" => (pbkdf2_hmac::<Sha512_256>, "SHA-512/256", MOST_ITERATIONS_64),
+        "2.16.840.1.101.3.4.2.13" => (sha3::<Sha3_224>, "SHA3-224", MOST_ITERATIONS_SHA3),
+        "2.16.840.1.101.3.4.2.14" => (sha3::<Sha3_256>, "SHA3-256", MOST_ITERATIONS_SHA3),
+        "2.16.840.1.101.3.4.2.15" => (sha3::<Sha3_384>, "SHA3-384", MOST_ITERATIONS_SHA3),
+        "2.16.840.1.101.3.4.2.16" => (sha3::<Sha3_512>, "SHA3-512", MOST_ITERATIONS_SHA3),
+        _ => return None,
+    })
 }
 
 /// scrypt-params ::= SEQUENCE { salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL } (RFC
