@@ -5,8 +5,10 @@ use std::{fs, path::Path};
 
 use crate::support::{assert_done, folder, run, stdout};
 
-/// The bytes of the keys: those of the seed, which also are in `keygen`'s command line below.
+/// The seed of the keys.
 const SEED: &str = "4040404040404040404040404040404040404040404040404040404040404040";
+/// SHA-256 of the file of the third key.
+const THIRD: &str = "d6e224265d6ebf16553069d3ebdce2e072fea693f6249ca3bc717ac6c9d2ec9e";
 const MESSAGE: &str = "a message of an earlier version\n";
 
 /// The files in a folder that may be written to.
@@ -72,14 +74,16 @@ fn keys_of_every_format_are_the_same_key() {
     assert_eq!(checked.matches("\"private\": true").count(), 2, "{checked}");
 }
 
+/// Two of three keys are there: the third is the one that the earlier version would have made.
 #[test]
-fn many_keys_are_gone_on_with() {
+fn a_folder_of_keys_is_gone_on_with() {
     let here = files();
-    let typed = "keygen --bits 1024 --insecure-size --count 2 --json --insecure-seed";
-    for more in ["--out keys.tar", "--format jwk-set --out keys.json"] {
-        let report = printed(here.path(), &format!("{typed} {SEED} {more}"));
-        assert!(report.contains("\"made_now\": 0"), "{report}");
-    }
+    let typed = format!("keygen --bits 1024 --insecure-size --insecure-seed {SEED} --count 3 --out keys --json");
+    let report = printed(here.path(), &typed);
+    assert!(report.contains("\"made_now\": 1"), "{report}");
+    let manifest = fs::read_to_string(here.path().join("keys/manifest.jsonl")).expect("it is there");
+    let third = manifest.lines().last().expect("a line for each key");
+    assert!(third.contains(THIRD), "{third}");
 }
 
 #[test]
