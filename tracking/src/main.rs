@@ -25,7 +25,7 @@ use rsalab_rsa::{
     scheme::{EncryptionScheme, Oaep},
 };
 
-#[path = "../../crates/arith/tests/keys/mod.rs"]
+#[path = "../../crates/arith/tests/library/keys/mod.rs"]
 mod keys;
 
 /// valgrind does not know AVX-512; the forms of these kernels on arrays are the same code.

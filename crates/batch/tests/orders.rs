@@ -13,6 +13,7 @@ use rsalab_rsa::PrivateKey;
 use shuttle::{future::block_on, thread};
 
 #[allow(dead_code, reason = "other tests use the rest")]
+#[path = "library/support/mod.rs"]
 mod support;
 use support::{FAILS, Gate};
 

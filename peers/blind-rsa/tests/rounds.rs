@@ -89,7 +89,7 @@ fn our_copy_of_the_vectors_is_that_of_the_package() {
     let mut of_key = BTreeSet::new();
     let mut of_vector = BTreeSet::new();
     let mut vector = None;
-    for line in include_str!("../../../crates/rsa/tests/blind/rfc9474.txt").lines() {
+    for line in include_str!("../../../crates/rsa/tests/library/blind/rfc9474.txt").lines() {
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             vector = vectors.iter().find(|vector| vector["name"] == name);
             assert!(vector.is_some(), "the package has {name}");

@@ -1,6 +1,6 @@
 /* Blind signatures: the vectors of RFC 9474, every variant from blinding to verifying, and what must be refused. */
 #include "check.h"
-/* Made by the test that compiles this: VECTORS, of crates/rsa/tests/blind/rfc9474.txt. */
+/* Made by the test that compiles this: VECTORS, of crates/rsa/tests/library/blind/rfc9474.txt. */
 #include "vectors.h"
 
 enum { COUNT = 9, K = 128, PREFIX = 32 };

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     /// Vectors made with Python's `hashlib` by the steps of RFC 7292. What OpenSSL makes with the other two is read in
-    /// `tests/other_formats`.
+    /// `tests/library/other_formats`.
     #[test]
     fn derivations_are_those_of_the_standards() {
         let made = pkcs12(b"smeg", &hex::decode("0a58cf64530d823f").unwrap(), 1, Part::Key, 24);

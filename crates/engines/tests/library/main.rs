@@ -1,0 +1,11 @@
+//! The library's tests, as one program: it is linked once.
+
+mod conformance;
+mod external;
+mod faults;
+mod gpu;
+mod harness;
+mod java;
+mod stop;
+mod support;
+mod transcript;

@@ -1,0 +1,14 @@
+//! The library's tests, as one program: it is linked once.
+
+mod backend;
+mod blind;
+mod bulk;
+mod format;
+mod keys;
+mod multi_prime;
+mod other_formats;
+mod schemes;
+mod shake;
+mod stopping;
+mod weakness;
+mod wycheproof;
