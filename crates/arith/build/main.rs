@@ -1,29 +1,41 @@
 //! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number
-//! and for two; for `avx2_tiles.rs` one for each kind of tile, and the arms of a `match` that names them.
+//! and for two, and the list of them; for `avx2_tiles.rs` one for each kind of tile, and the arms of a `match` that
+//! names them.
 
+/// A line of assembly.
+macro_rules! put {
+    ($self:ident, $($text:tt)*) => {
+        writeln!($self.text, $($text)*).expect("a string takes everything")
+    };
+}
+
+/// What the code's callers are compiled with, too.
+#[path = "../src/kernel/x86_64/generated/mod.rs"]
+mod agreed;
 mod rows;
 mod tiles;
 
-use rows::Function;
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=src/kernel/x86_64/generated");
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
         return Ok(());
     }
     let folder = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
+    let write = |name: &str, text: String| fs::write(Path::new(&folder).join(name), text);
     for digits in rows::LENGTHS {
         for numbers in [1, 2] {
-            let text = Function::new(digits, numbers).text();
-            fs::write(Path::new(&folder).join(format!("{digits}x{numbers}.s")), text)?;
+            let text = rows::Function::new(digits, numbers).text();
+            write(&format!("{digits}x{numbers}.s"), text)?;
         }
     }
+    write("lengths.rs", rows::lengths())?;
     let tiles = tiles::all();
     for tile in &tiles {
-        let file = Path::new(&folder).join(format!("{}.s", tile.name()));
-        fs::write(file, tile.text())?;
+        write(&format!("{}.s", tiles::name(tile)), tiles::text(*tile))?;
     }
-    fs::write(Path::new(&folder).join("tiles.rs"), tiles::arms(&tiles))
+    write("tiles.rs", tiles::arms(&tiles))
 }

@@ -28,14 +28,15 @@ const ZEN5: &str = include_str!("choice/zen5.csv");
 
 /// The table for this machine's CPU; with its AVX-512 disabled, that for a CPU without.
 fn measured() -> &'static str {
-    let has_avx512 = kernels()
-        .iter()
-        .any(|kernel| AVX512.contains(&kernel.name) && kernel.available.is_ok());
-    if has_avx512 { with_avx512() } else { ZEN3 }
+    if has_avx512() { with_avx512() } else { ZEN3 }
 }
 
-/// The kernels that need it.
-const AVX512: [&str; 3] = ["mont52x8_ifma512", "mont52x2_ifma", "mont47x8_avx512f"];
+/// `true` if this CPU can run a kernel that needs AVX-512.
+fn has_avx512() -> bool {
+    kernels()
+        .iter()
+        .any(|kernel| kernel.row.needs.contains("AVX-512") && kernel.available.is_ok())
+}
 
 #[cfg(target_arch = "x86_64")]
 fn with_avx512() -> &'static str {
@@ -114,15 +115,10 @@ impl Times {
             .expect("each operation has rows")
     }
 
-    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests, and for what was not measured
-    /// there.
-    fn time(&self, row: &Row, kernel: &str) -> Option<u64> {
-        // Not measured: the same algorithm in two registers of half the length.
-        let kernel = match kernel {
-            "mont47x4_neon" => "mont47x4_avx2fma",
-            kernel => kernel,
-        };
-        let column = self.kernels.iter().position(|known| *known == kernel)?;
+    /// One pass of a kernel. Nothing for those that are for tests, and for what was not measured there.
+    fn time(&self, row: &Row, kernel: &KernelInfo) -> Option<u64> {
+        let times = kernel.row.times?;
+        let column = self.kernels.iter().position(|known| *known == times)?;
         row.times.get(column).copied()
     }
 }
@@ -146,7 +142,7 @@ fn items(operation: Operation, lanes: usize) -> usize {
 
 /// Times that differ by less, in hundredths, are alike: as much as two runs differ by. Of kernels alike the one that
 /// comes first in [`kernels`] runs, so that few kernels do all and a key is prepared for few.
-const ALIKE: u64 = 3;
+const TIE_PERCENT: u64 = 3;
 
 impl Kernel {
     /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program
@@ -175,7 +171,7 @@ impl Kernel {
         let table = Times::here();
         let row = table.row(operation, bits);
         let time = |kernel: &KernelInfo| {
-            let pass = table.time(row, kernel.name)?;
+            let pass = table.time(row, kernel)?;
             let is_available = kernel.available.is_ok();
             is_available.then(|| passes(kernel) as u64 * pass)
         };
@@ -184,7 +180,7 @@ impl Kernel {
         let least = times.clone().map(|(time, _)| time).min().unwrap_or(0);
         times
             .into_iter()
-            .find(|&(time, _)| time * 100 <= least * (100 + ALIKE))
+            .find(|&(time, _)| time * 100 <= least * (100 + TIE_PERCENT))
             .and_then(|(_, name)| Self::named(name).ok())
             .unwrap_or_else(Self::auto)
     }
@@ -197,7 +193,7 @@ impl Kernel {
 
 /// How many items at once run on which kernel on this CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct KernelRange {
     /// What is done.
     pub operation: Operation,
     /// The longest modulus this is for, in bits, from the one before on; none if there is no limit.
@@ -212,11 +208,11 @@ pub struct Share {
 }
 
 /// The whole table that [`Kernel::for_batch`] goes by, as it comes out on this CPU.
-pub fn shares() -> Vec<Share> {
-    OPERATIONS.into_iter().flat_map(shares_of).collect()
+pub fn kernel_ranges() -> Vec<KernelRange> {
+    OPERATIONS.into_iter().flat_map(ranges_of).collect()
 }
 
-fn shares_of(operation: Operation) -> Vec<Share> {
+fn ranges_of(operation: Operation) -> Vec<KernelRange> {
     // Lengths that come out alike are one interval.
     let mut intervals: Vec<(usize, Vec<Part>)> = Vec::new();
     for row in Times::here().rows(operation) {
@@ -228,8 +224,8 @@ fn shares_of(operation: Operation) -> Vec<Share> {
     }
     let last = intervals.len() - 1;
     let intervals = intervals.into_iter().enumerate();
-    let shares = intervals.flat_map(|(i, (longest, parts))| {
-        parts.into_iter().map(move |(from, to, kernel)| Share {
+    let ranges = intervals.flat_map(|(i, (longest, parts))| {
+        parts.into_iter().map(move |(from, to, kernel)| KernelRange {
             operation,
             bits: (i < last).then_some(longest),
             from,
@@ -237,7 +233,7 @@ fn shares_of(operation: Operation) -> Vec<Share> {
             kernel,
         })
     });
-    shares.collect()
+    ranges.collect()
 }
 
 /// Numbers of items, from and to, that run on a kernel.
@@ -270,10 +266,14 @@ mod tests {
     #[test]
     fn every_kernel_that_is_not_for_tests_has_its_times() {
         for kernel in kernels() {
-            let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
             let mut tables = tables().into_iter();
-            let is_measured = tables.any(|table| table.time(&table.rows[0], kernel.name).is_some());
-            assert_eq!(is_measured, !is_for_tests, "{}", kernel.name);
+            let is_measured = tables.any(|table| table.time(&table.rows[0], &kernel).is_some());
+            assert_eq!(is_measured, !kernel.is_for_tests(), "{}", kernel.name);
+            assert!(
+                !kernel.is_for_tests() || kernel.name.ends_with("_portable"),
+                "{}",
+                kernel.name
+            );
         }
     }
 
@@ -290,7 +290,10 @@ mod tests {
         // Three powers fill a pass of four lanes better than two of two, where such a pass takes less than twice the
         // time.
         let row = Times::here().row(private, 2816);
-        let time = |name| Times::here().time(row, name);
+        let time = |name| {
+            let kernel = kernels().into_iter().find(|kernel| kernel.name == name);
+            Times::here().time(row, &kernel.expect("it is in the table"))
+        };
         let kernel = Kernel::for_multi_prime(4096, 3, 1).name();
         if let (Some(four), Some(two)) = (time("mont47x4_avx2fma"), time("mont47x2_avx2fma"))
             && dispatch::BUILT_FOR.is_none()
@@ -341,18 +344,18 @@ mod tests {
 
     #[test]
     fn the_table_of_shares_says_what_runs() {
-        let shares = shares();
+        let ranges = kernel_ranges();
         for operation in OPERATIONS {
             for bits in [512, 960, 1024, 1025, 2048, 3072, 3136, 4096, 8192, 10_000] {
-                let mine = shares.iter().filter(|share| share.operation == operation);
-                let long_enough = |share: &&Share| share.bits.is_none_or(|longest| bits <= longest);
+                let mine = ranges.iter().filter(|range| range.operation == operation);
+                let long_enough = |range: &&KernelRange| range.bits.is_none_or(|longest| bits <= longest);
                 let class = mine.clone().find(long_enough).unwrap().bits;
                 for count in 1..=Kernel::auto().items(operation) {
                     let fitting: Vec<_> = mine
                         .clone()
-                        .filter(|share| share.bits == class)
-                        .filter(|share| share.from <= count && share.to.is_none_or(|to| count <= to))
-                        .map(|share| share.kernel)
+                        .filter(|range| range.bits == class)
+                        .filter(|range| range.from <= count && range.to.is_none_or(|to| count <= to))
+                        .map(|range| range.kernel)
                         .collect();
                     assert_eq!(fitting, [Kernel::for_batch(operation, bits, count)]);
                 }
@@ -374,8 +377,7 @@ mod tests {
 
     #[test]
     fn one_item_runs_on_one_number_without_avx512_too() {
-        let is_here = |name: &str| Kernel::named(name).is_ok();
-        let has_others = AVX512.into_iter().any(is_here) || !is_here("mont47x2_avx2fma");
+        let has_others = has_avx512() || Kernel::named("mont47x2_avx2fma").is_err();
         if dispatch::BUILT_FOR.is_some() || has_others {
             return eprintln!("skipped: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for");
         }

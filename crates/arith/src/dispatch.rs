@@ -1,30 +1,13 @@
-//! Which kernel runs: detected once, chosen in one place, carried as a token.
+//! Which kernel runs: detected once, chosen in one place, carried as a token. The kernels are the rows of
+//! `kernel/table.rs`.
 
 use crate::Error;
 use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
-use crate::kernel::LaneKernel;
-#[cfg(target_arch = "aarch64")]
-use crate::kernel::aarch64::neon::Neon;
-use crate::kernel::mont47::Mont47;
-use crate::kernel::mont47x2::Mont47x2;
-use crate::kernel::mont52x2::{Mont52x2, quad};
-use crate::kernel::mont52x8::Mont52x8;
-use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::x86_64::{
-    adx::HaveAdx,
-    avx2::YmmWords,
-    avx2fma::{HaveAvx2Fma, Ymm},
-    avx512f::{HaveAvx512F, ZmmDoubles},
-    ifma_quads,
-    ifma512::{HaveIfma, Zmm},
-};
-use crate::kernel::{doubles, lanes};
+use crate::kernel::{LaneKernel, for_each_kernel};
 use crate::limbs::Modulus;
-use crate::limbs::montgomery::Portable;
-use crate::power::Raise;
+use crate::power::Exponentiation;
+use crate::power::blinded_check::{BlindedCheck, LaneBlindedCheck};
 use crate::power::crt::{CrtParts, CrtPower};
-use crate::power::guard::{Guard, LaneGuard};
 use crate::power::multi_key::{Keys, LaneKeys, SizedKey};
 use crate::power::plain::PlainPower;
 use crate::power::public::PublicPower;
@@ -32,31 +15,7 @@ use std::sync::OnceLock;
 
 /// A kernel that this CPU can run. Having one is the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel(Proof);
-
-/// One proof token for each kernel there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proof {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Adx(HaveAdx),
-    EightPortable,
-    TwoPortable,
-    FourPortable,
-    TwoDoublesPortable,
-    #[cfg(target_arch = "x86_64")]
-    EightIfma(HaveIfma),
-    #[cfg(target_arch = "x86_64")]
-    TwoIfma(HaveIfma),
-    #[cfg(target_arch = "x86_64")]
-    EightAvx512(HaveAvx512F),
-    #[cfg(target_arch = "x86_64")]
-    FourAvx2(HaveAvx2Fma),
-    #[cfg(target_arch = "x86_64")]
-    TwoAvx2(HaveAvx2Fma),
-    #[cfg(target_arch = "aarch64")]
-    FourNeon,
-}
+pub struct Kernel(pub(crate) Proof);
 
 /// A kernel this program knows, and whether this machine can run it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,38 +26,199 @@ pub struct KernelInfo {
     pub lanes: usize,
     /// What this machine lacks, if anything.
     pub available: Result<(), String>,
+    pub(crate) row: &'static Row,
 }
 
-type EightPortable = Mont52x8<lanes::Portable>;
-type TwoPortable = Mont52x2<quad::Portable<2>, 2>;
-type FourPortable = Mont47<doubles::Portable<4>, 4, 6>;
-type TwoDoublesPortable = Mont47x2<doubles::Portable<4>, 2>;
-#[cfg(target_arch = "x86_64")]
-type EightIfma = Mont52x8<Zmm>;
-#[cfg(target_arch = "x86_64")]
-type TwoIfma = Mont52x2<ifma_quads::TwoQuads, 2>;
-#[cfg(target_arch = "x86_64")]
-type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
-#[cfg(target_arch = "x86_64")]
-type FourAvx2 = Mont47<Ymm, 4, 6>;
-#[cfg(target_arch = "x86_64")]
-type TwoAvx2 = Mont47x2<Ymm, 2>;
-#[cfg(target_arch = "aarch64")]
-type FourNeon = Mont47<Neon, 4, 6>;
+/// What the table says of a kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) needs: &'static str,
+    pub(crate) times: Option<&'static str>,
+    tracked_as: &'static str,
+}
+
+impl Row {
+    /// Numbers at once: what stands in the name between the x and the ISA.
+    const fn lanes(&self) -> usize {
+        let name = self.name.as_bytes();
+        let mut at = 0;
+        while name[at] != b'x' {
+            at += 1;
+        }
+        (name[at + 1] - b'0') as usize
+    }
+}
+
+/// Types of the kernels, and what leads from names to them and back.
+macro_rules! dispatch {
+    (
+        {}
+        $($(#[$cfg:meta])? $name:ident:
+            dispatch {
+                runs: $kernel:ty, of_one_modulus: $of_one:ty,
+                sieve: $sieve:ty = $token_of_sieve:path, proof: $proof:ty = $check:expr,
+            }
+            says { needs: $needs:literal, times: $times:expr, tracked_as: $tracked_as:literal, }
+            tests $tests:tt;
+        )*
+    ) => {
+        static ROWS: &[Row] = &[$(Row {
+            name: stringify!($name),
+            needs: $needs,
+            times: $times,
+            tracked_as: $tracked_as,
+        }),*];
+
+        /// One proof token for each kernel that this program has code for.
+        #[expect(non_camel_case_types, reason = "the kernels' names")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Proof {
+            $($(#[$cfg])? $name($proof),)*
+        }
+
+        /// The type of each kernel.
+        #[expect(non_camel_case_types, reason = "the kernels' names")]
+        pub(crate) mod types {
+            use super::names::*;
+            $($(#[$cfg])? pub(crate) type $name = $kernel;)*
+        }
+
+        /// The type of each where one item has one modulus.
+        #[expect(non_camel_case_types, reason = "the kernels' names")]
+        pub(crate) mod types_of_one_modulus {
+            use super::names::*;
+            $($(#[$cfg])? pub(crate) type $name = $of_one;)*
+        }
+
+        /// Asks the CPU. Detection happens here and nowhere else.
+        fn proof(name: &str) -> Option<Proof> {
+            $(
+                $(#[$cfg])?
+                if name == stringify!($name) {
+                    return ($check).map(Proof::$name);
+                }
+            )*
+            None
+        }
+
+        impl Kernel {
+            /// operation-digits-lanes-ISA.
+            pub fn name(self) -> &'static str {
+                match self.0 {
+                    $($(#[$cfg])? Proof::$name(_) => stringify!($name),)*
+                }
+            }
+
+            /// Crosses out the odd numbers from a start on that have a small factor.
+            pub(crate) fn cross(self, crossing: Crossing<'_>) {
+                    match self.0 {
+                    $($(#[$cfg])? Proof::$name(token) => {
+                        candidate::cross::<$sieve>($token_of_sieve(token), crossing);
+                    })*
+                }
+            }
+        }
+    };
+}
+
+use names::*;
+
+/// What the table names.
+mod names {
+    #[cfg(target_arch = "aarch64")]
+    pub(super) use crate::kernel::aarch64::neon::Neon;
+    #[cfg(target_arch = "x86_64")]
+    pub(super) use crate::kernel::x86_64::{
+        adx::HaveAdx,
+        avx2::YmmWords,
+        avx2fma::{HaveAvx2Fma, Ymm},
+        avx512f::{HaveAvx512F, ZmmDoubles},
+        ifma_quads::{OneQuad, TwoQuads},
+        ifma512::{HaveIfma, Zmm},
+    };
+    pub(super) use crate::kernel::{
+        doubles, lanes, mont47::Mont47, mont47x2::Mont47x2, mont52x2::Mont52x2, mont52x2::quad, mont52x8::Mont52x8,
+        mont64x1::Mont64x1,
+    };
+    pub(super) use crate::limbs::montgomery::Portable;
+    #[cfg(target_arch = "x86_64")]
+    pub(super) use std::convert::identity;
+
+    /// The token of what every machine has.
+    pub(super) fn none<T>(_: T) {}
+}
+
+for_each_kernel! { dispatch, }
+
+/// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
+macro_rules! with_kernel {
+    ($choice:expr, $kernel:ident => $body:expr) => {
+        $crate::kernel::for_each_kernel! { $crate::dispatch::match_kernel, types, $choice, $kernel => $body }
+    };
+}
+
+/// [`with_kernel`] where one item has one modulus: a kernel whose two lanes are the halves of one private operation
+/// works on one number.
+macro_rules! with_kernel_of_one_modulus {
+    ($choice:expr, $kernel:ident => $body:expr) => {
+        $crate::kernel::for_each_kernel! { $crate::dispatch::match_kernel, types_of_one_modulus, $choice, $kernel => $body }
+    };
+}
+
+macro_rules! match_kernel {
+    (
+        { $types:ident, $choice:expr, $kernel:ident => $body:expr }
+        $($(#[$cfg:meta])? $name:ident: dispatch $dispatch:tt says $says:tt tests $tests:tt;)*
+    ) => {
+        match $choice.0 {
+            $($(#[$cfg])? $crate::dispatch::Proof::$name(token) => {
+                let $kernel = $crate::dispatch::$types::$name::new(token);
+                $body
+            })*
+        }
+    };
+}
+
+pub(crate) use match_kernel;
+#[cfg(test)]
+pub(crate) use with_kernel;
 
 /// Every kernel there is, the preferred one first.
 pub fn kernels() -> Vec<KernelInfo> {
-    NAMES
-        .into_iter()
-        .map(|(name, lanes)| KernelInfo {
-            name,
-            lanes,
-            available: match Kernel::named(name) {
+    ROWS.iter()
+        .map(|row| KernelInfo {
+            name: row.name,
+            lanes: row.lanes(),
+            available: match Kernel::named(row.name) {
                 Err(Error::KernelUnavailable { reason, .. }) => Err(reason),
                 _ => Ok(()),
             },
+            row,
         })
         .collect()
+}
+
+impl KernelInfo {
+    /// `true` for the forms on arrays of vectors, which run in tests only.
+    pub fn is_for_tests(&self) -> bool {
+        self.row.times.is_none()
+    }
+
+    /// The kernel that valgrind is to run in place of this one, or this one.
+    #[cfg(feature = "tracking")]
+    pub fn tracked_as(&self) -> &'static str {
+        self.row.tracked_as
+    }
+}
+
+/// The kernel that every machine can run.
+const LAST_RESORT: &str = "mont64x1_portable";
+
+/// The row of the kernel of this name.
+fn row(name: &str) -> Result<&'static Row, Error> {
+    let row = ROWS.iter().find(|row| row.name == name);
+    row.ok_or_else(|| Error::UnknownKernel(name.to_owned()))
 }
 
 /// Makes this process do as if the machine lacked these kernels.
@@ -109,19 +229,15 @@ pub fn kernels() -> Vec<KernelInfo> {
 /// [`Error::UnknownKernel`]; [`Error::KernelIsNeeded`] for the portable one, and for all when kernels have been chosen
 /// from already.
 pub fn disable(names: &[&str]) -> Result<(), Error> {
-    let known = |&name: &&str| {
-        let known = NAMES.iter().find(|(known, _)| *known == name);
-        known.ok_or_else(|| Error::UnknownKernel(name.to_owned()))
-    };
     let names: Vec<_> = names
         .iter()
-        .map(|name| known(name).map(|&(name, _)| name))
+        .map(|name| row(name).map(|row| row.name))
         .collect::<Result<_, _>>()?;
     let Some(&first) = names.first() else {
         return Ok(());
     };
-    if names.contains(&Mont64x1Portable::NAME) {
-        return Err(Error::KernelIsNeeded(Mont64x1Portable::NAME));
+    if names.contains(&LAST_RESORT) {
+        return Err(Error::KernelIsNeeded(LAST_RESORT));
     }
     DISABLED.set(names).map_err(|_| Error::KernelIsNeeded(first))
 }
@@ -130,123 +246,6 @@ static DISABLED: OnceLock<Vec<&str>> = OnceLock::new();
 
 fn disabled() -> &'static [&'static str] {
     DISABLED.get_or_init(Vec::new)
-}
-
-/// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 12] = [
-    (IFMA512, 8),
-    (IFMA52X2, 2),
-    (AVX512F, 8),
-    (AVX2FMA, 4),
-    (AVX2FMA47X2, 2),
-    (NEON, 4),
-    (ADX, 1),
-    (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
-    (EightPortable::NAME, EightPortable::LANES),
-    (TwoPortable::NAME, TwoPortable::LANES),
-    (FourPortable::NAME, FourPortable::LANES),
-    (TwoDoublesPortable::NAME, TwoDoublesPortable::LANES),
-];
-
-/// The names of kernels on vector registers, which are known on every machine.
-const IFMA512: &str = "mont52x8_ifma512";
-const IFMA52X2: &str = "mont52x2_ifma";
-const AVX512F: &str = "mont47x8_avx512f";
-const AVX2FMA: &str = "mont47x4_avx2fma";
-const AVX2FMA47X2: &str = "mont47x2_avx2fma";
-const NEON: &str = "mont47x4_neon";
-/// The same of one on carry chains.
-const ADX: &str = "mont64x1_adx";
-
-/// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
-macro_rules! with_kernel {
-    ($choice:expr, $kernel:ident => $body:expr) => {
-        match $choice.0 {
-            Proof::Portable => {
-                let $kernel = Mont64x1(Portable);
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::Adx(token) => {
-                let $kernel = Mont64x1(token);
-                $body
-            }
-            Proof::EightPortable => {
-                let $kernel = EightPortable::new(());
-                $body
-            }
-            Proof::TwoPortable => {
-                let $kernel = TwoPortable::new(());
-                $body
-            }
-            Proof::FourPortable => {
-                let $kernel = FourPortable::new(());
-                $body
-            }
-            Proof::TwoDoublesPortable => {
-                let $kernel = TwoDoublesPortable::new(());
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::EightIfma(token) => {
-                let $kernel = EightIfma::new(token);
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::TwoIfma(token) => {
-                let $kernel = TwoIfma::new(token);
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::EightAvx512(token) => {
-                let $kernel = EightAvx512::new(token);
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::FourAvx2(token) => {
-                let $kernel = FourAvx2::new(token);
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::TwoAvx2(token) => {
-                let $kernel = TwoAvx2::new(token);
-                $body
-            }
-            #[cfg(target_arch = "aarch64")]
-            Proof::FourNeon => {
-                let $kernel = FourNeon::new(());
-                $body
-            }
-        }
-    };
-}
-
-/// [`with_kernel`] where one item has one modulus: a kernel whose two lanes are the halves of one private operation
-/// works on one number.
-macro_rules! with_kernel_of_one_modulus {
-    ($choice:expr, $kernel:ident => $body:expr) => {
-        match $choice.0 {
-            Proof::TwoPortable => {
-                let $kernel = Mont52x2::<quad::Portable<1>, 1>::new(());
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::TwoIfma(token) => {
-                let $kernel = Mont52x2::<ifma_quads::OneQuad, 1>::new(token);
-                $body
-            }
-            Proof::TwoDoublesPortable => {
-                let $kernel = Mont47x2::<doubles::Portable<4>, 1>::new(());
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::TwoAvx2(token) => {
-                let $kernel = Mont47x2::<Ymm, 1>::new(token);
-                $body
-            }
-            _ => with_kernel!($choice, $kernel => $body),
-        }
-    };
 }
 
 /// The kernel that this program was built to choose, if any: so that every test of the workspace can be run with each.
@@ -262,10 +261,9 @@ impl Kernel {
         if let Some(name) = BUILT_FOR.filter(|name| !disabled().contains(name)) {
             return Self::named(name).expect("RSALAB_BUILD_KERNEL named it when this was built");
         }
-        [IFMA512, AVX512F, AVX2FMA, NEON, ADX]
-            .into_iter()
-            .find_map(|name| Self::named(name).ok())
-            .unwrap_or(Self(Proof::Portable))
+        let for_batches = ROWS.iter().filter(|row| row.lanes() != 2);
+        let mut available = for_batches.filter_map(|row| Self::named(row.name).ok());
+        available.next().expect("the last resort runs everywhere")
     }
 
     /// The kernel of this name.
@@ -274,45 +272,13 @@ impl Kernel {
     /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it, or if it was
     /// [disabled](disable).
     pub fn named(name: &str) -> Result<Self, Error> {
-        if let Some(name) = disabled().iter().find(|&&disabled| disabled == name) {
-            return Err(Error::KernelUnavailable {
-                name,
-                reason: "it is disabled".to_owned(),
-            });
-        }
-        let registers = |name, proof: Option<Proof>, needs: String| {
-            proof.map(Self).ok_or_else(|| Error::KernelUnavailable {
-                name,
-                reason: format!("it needs {needs}"),
-            })
+        let &Row { name, needs, .. } = row(name)?;
+        let reason = match proof(name) {
+            _ if disabled().contains(&name) => "it is disabled".to_owned(),
+            Some(proof) => return Ok(Self(proof)),
+            None => format!("it needs {needs}"),
         };
-        let x86_64 = |name, proof, needs| {
-            let needs = format!("an x86-64 CPU and an operating system with {needs}");
-            registers(name, proof, needs)
-        };
-        match name {
-            Mont64x1Portable::NAME => Ok(Self(Proof::Portable)),
-            EightPortable::NAME => Ok(Self(Proof::EightPortable)),
-            TwoPortable::NAME => Ok(Self(Proof::TwoPortable)),
-            FourPortable::NAME => Ok(Self(Proof::FourPortable)),
-            TwoDoublesPortable::NAME => Ok(Self(Proof::TwoDoublesPortable)),
-            IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
-            IFMA52X2 => x86_64(IFMA52X2, ifma52x2(), "AVX-512 F, VL, DQ, BW and IFMA"),
-            AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
-            AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
-            AVX2FMA47X2 => x86_64(AVX2FMA47X2, avx2fma47x2(), "AVX2 and FMA"),
-            ADX => x86_64(ADX, adx(), "BMI2 and ADX"),
-            NEON => registers(NEON, neon(), "an AArch64 CPU".to_owned()),
-            _ => Err(Error::UnknownKernel(name.to_owned())),
-        }
-    }
-
-    /// operation-digits-lanes-ISA.
-    pub fn name(self) -> &'static str {
-        fn name<K: LaneKernel>(_: K) -> &'static str {
-            K::NAME
-        }
-        with_kernel!(self, kernel => name(kernel))
+        Err(Error::KernelUnavailable { name, reason })
     }
 
     /// Numbers it works on at once.
@@ -324,18 +290,18 @@ impl Kernel {
     }
 
     /// Prepares x^e mod n.
-    pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Raise> {
-        self.claimed(with_kernel_of_one_modulus!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e))))
+    pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Exponentiation> {
+        with_kernel_of_one_modulus!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e)))
     }
 
     /// Prepares what protects private powers mod n.
-    pub(crate) fn guard(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Guard> {
-        with_kernel_of_one_modulus!(self, kernel => Box::new(LaneGuard::new(kernel, modulus, e)))
+    pub(crate) fn blinded_check(self, modulus: &Modulus, e: &[u64]) -> Box<dyn BlindedCheck> {
+        with_kernel_of_one_modulus!(self, kernel => Box::new(LaneBlindedCheck::new(kernel, modulus, e)))
     }
 
     /// Prepares x^d mod n by its CRT parameters.
-    pub(crate) fn private(self, parts: &CrtParts) -> Box<dyn Raise> {
-        self.claimed(with_kernel!(self, kernel => Box::new(CrtPower::new(kernel, parts))))
+    pub(crate) fn private(self, parts: &CrtParts) -> Box<dyn Exponentiation> {
+        with_kernel!(self, kernel => Box::new(CrtPower::new(kernel, parts)))
     }
 
     /// Prepares keys of one size to share lanes.
@@ -344,14 +310,8 @@ impl Kernel {
     }
 
     /// Prepares x^d mod n without the CRT, for a `d` of at most `bits` bits.
-    pub(crate) fn plain(self, modulus: &Modulus, d: &[u64], bits: usize) -> Box<dyn Raise> {
-        self.claimed(with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d, bits))))
-    }
-
-    /// What was prepared, having made sure that the kernel in it is the one whose name a context will give.
-    fn claimed(self, prepared: Box<dyn Raise>) -> Box<dyn Raise> {
-        assert_eq!(prepared.kernel(), self.name(), "the wrong kernel was prepared");
-        prepared
+    pub(crate) fn plain(self, modulus: &Modulus, d: &[u64], bits: usize) -> Box<dyn Exponentiation> {
+        with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d, bits)))
     }
 
     /// Prepares rounds of the strong probable-prime test on candidates of `limbs` limbs.
@@ -363,77 +323,11 @@ impl Kernel {
     pub(crate) fn power_of_two(self, limbs: usize, bits: usize) -> Option<Box<dyn PowerOfTwo>> {
         with_kernel!(self, kernel => candidate::power_of_two(kernel, limbs, bits))
     }
-
-    /// Crosses out the odd numbers from a start on that have a small factor.
-    pub(crate) fn cross(self, crossing: Crossing<'_>) {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Proof::EightIfma(token) => candidate::cross::<Zmm>(token, crossing),
-            #[cfg(target_arch = "x86_64")]
-            Proof::EightAvx512(token) => candidate::cross::<YmmWords>(token.avx2fma(), crossing),
-            #[cfg(target_arch = "x86_64")]
-            Proof::FourAvx2(token) | Proof::TwoAvx2(token) => {
-                candidate::cross::<YmmWords>(token, crossing);
-            }
-            _ => candidate::cross::<lanes::Portable>((), crossing),
-        }
-    }
-}
-
-/// Detection happens in these and nowhere else.
-fn ifma512() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveIfma::check().map(Proof::EightIfma);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn ifma52x2() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveIfma::check().map(Proof::TwoIfma);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn avx512f() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveAvx512F::check().map(Proof::EightAvx512);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn avx2fma() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveAvx2Fma::check().map(Proof::FourAvx2);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn avx2fma47x2() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveAvx2Fma::check().map(Proof::TwoAvx2);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn adx() -> Option<Proof> {
-    #[cfg(target_arch = "x86_64")]
-    return HaveAdx::check().map(Proof::Adx);
-    #[cfg(not(target_arch = "x86_64"))]
-    return None;
-}
-
-fn neon() -> Option<Proof> {
-    #[cfg(target_arch = "aarch64")]
-    return Some(Proof::FourNeon);
-    #[cfg(not(target_arch = "aarch64"))]
-    return None;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limbs::limbs_for_bits;
 
     #[test]
     fn every_listed_kernel_can_be_forced_or_says_why_not() {
@@ -441,8 +335,6 @@ mod tests {
             match (Kernel::named(info.name), info.available) {
                 (Ok(kernel), Ok(())) => {
                     assert_eq!((kernel.name(), kernel.lanes()), (info.name, info.lanes));
-                    let n = Modulus::new(&[u64::MAX; 8], 512, limbs_for_bits(512));
-                    assert_eq!(kernel.public(&n, &[3]).kernel(), info.name);
                 }
                 (Err(Error::KernelUnavailable { name, .. }), Err(_)) => {
                     eprintln!("not tested here: {name}");

@@ -227,7 +227,7 @@ pub(crate) fn exp_public_vartime<K: LaneKernel>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
+    use crate::kernel::mont64x1::Mont64x1;
     use crate::limbs::montgomery::Portable;
     use crate::limbs::{Modulus, Nat};
     use crate::model::{any_limbs, any_modulus, limbs, number};
@@ -267,7 +267,7 @@ mod tests {
             let modulus = Modulus::new(&limbs(&n, len), 64 * len, len);
             let exponent = limbs(&(number(&exponent) >> (64 * exponent.len() - bits)), exponent.len());
             prop_assert_eq!(
-                windowed(Mont64x1(Portable), &modulus, &base, &exponent, bits),
+                windowed(Mont64x1::new(Portable), &modulus, &base, &exponent, bits),
                 number(&base).modpow(&number(&exponent), &n)
             );
         }
@@ -287,13 +287,13 @@ mod tests {
         ) {
             let e = limbs(&(number(&e) | BigUint::from(1u8)), e.len());
             prop_assume!(number(&e) > BigUint::from(2u8));
-            let kernel = Mont64x1(Portable);
+            let kernel = Mont64x1::new(Portable);
             let base = limbs(&(number(&base) % &n), 3);
             let modulus = Modulus::new(&limbs(&n, 3), 190, 3);
             let prepared = kernel.prepare(&[&modulus]);
             let mut value = base.clone();
-            let exponent = PublicExponent::new_vartime::<Mont64x1Portable>(&e, 3);
-            let mut working = vec![0xbeef; exponent.working_words::<Mont64x1Portable>(3)];
+            let exponent = PublicExponent::new_vartime::<Mont64x1<Portable>>(&e, 3);
+            let mut working = vec![0xbeef; exponent.working_words::<Mont64x1<Portable>>(3)];
             exp_public_vartime(kernel, &prepared, &exponent, &mut value, &mut working);
             let mut result = Nat::zero(3);
             kernel.store(&prepared, 0, &value, &mut result);
@@ -312,7 +312,7 @@ mod tests {
         ] {
             assert_eq!(
                 matches!(
-                    PublicExponent::new_vartime::<Mont64x1Portable>(e, 3),
+                    PublicExponent::new_vartime::<Mont64x1<Portable>>(e, 3),
                     PublicExponent::Sparse(_)
                 ),
                 sparse,

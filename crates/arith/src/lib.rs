@@ -11,7 +11,7 @@
 //! | What is a checked key? | `key`: public and private, checked once |
 //! | What is prepared once for a key? | `context`: public, private (CRT, blinded, checked), many keys, bare (feature `hazmat`) |
 //! | How is a private power taken? | `power`: `crt` (two of half the length), `plain` (one), `multi_key` (a key for each lane) |
-//! | How is it protected? | `power::guard`: blinding, and the check of a result before it is released; `invertible`: what blinds |
+//! | How is it protected? | `power::blinded_check`: blinding, and the check of a result before it is released; `invertible`: what blinds |
 //! | Where do secrets become public? | [`declassify`](mod@declassify) |
 //! | Where do random numbers come from? | [`random`]: the system's generator, after a health test |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
@@ -23,6 +23,8 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(test)]
+mod agreement;
 mod batch;
 pub mod candidate;
 mod choice;
@@ -44,7 +46,7 @@ mod recover;
 #[cfg(test)]
 mod timing;
 
-pub use choice::{Operation, Share, shares};
+pub use choice::{KernelRange, Operation, kernel_ranges};
 #[cfg(feature = "hazmat")]
 pub use context::bare;
 pub use context::{MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext, PublicScratch};

@@ -11,7 +11,7 @@ use crate::declassify::declassify;
 use crate::integer::{Bytes, bits_vartime, compare_vartime, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
-use crate::power::Raise;
+use crate::power::Exponentiation;
 use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
@@ -176,7 +176,7 @@ fn last_before_one(
     None
 }
 
-fn raise(power: &dyn Raise, values: &mut [u64]) {
+fn raise(power: &dyn Exponentiation, values: &mut [u64]) {
     #[cfg(test)]
     tests::CALLS.set(tests::CALLS.get() + 1);
     power.raise(values, &mut Aligned::zero(power.working_words()));

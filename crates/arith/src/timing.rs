@@ -186,20 +186,11 @@ fn kernels() -> Vec<Kernel> {
 mod slow {
     use super::*;
     use crate::candidate::{Tester, has_small_factor};
+    use crate::dispatch::with_kernel;
     use crate::exp::{self, Digits, Power, Windows};
     use crate::kernel::LaneKernel;
-    use crate::kernel::mont64x1::Mont64x1;
-    #[cfg(target_arch = "x86_64")]
-    use crate::kernel::{
-        mont47::Mont47,
-        mont47x2::Mont47x2,
-        mont52x2::Mont52x2,
-        mont52x8::Mont52x8,
-        x86_64::{adx, avx2fma, avx512f, ifma_quads, ifma512},
-    };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
-    use crate::limbs::montgomery::Portable;
     use crate::{CheckedPrivateKey, PrivateContext, Status};
 
     /// Limbs of a prime of an RSA key of 1024 bits.
@@ -215,7 +206,7 @@ mod slow {
     }
 
     /// One digit for each lane: all zero, or any.
-    fn look_up<K: LaneKernel>(kernel: K) {
+    fn look_up<K: LaneKernel>(name: &str, kernel: K) {
         const ENTRIES: usize = 32;
         const TIMES: usize = 16;
         let words = K::words(LIMBS);
@@ -237,11 +228,11 @@ mod slow {
                 }
             },
         );
-        says_nothing("a table look-up", K::NAME, TIMES, &differences);
+        says_nothing("a table look-up", name, TIMES, &differences);
     }
 
     /// Exponents of all lanes: zero, or any.
-    fn power<K: LaneKernel>(kernel: K) {
+    fn power<K: LaneKernel>(name: &str, kernel: K) {
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         let modulus = modulus(&mut rng);
         let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
@@ -268,11 +259,11 @@ mod slow {
                 exp::exp(kernel, [power]);
             },
         );
-        says_nothing("a power by a secret exponent of 512 bits", K::NAME, 1, &differences);
+        says_nothing("a power by a secret exponent of 512 bits", name, 1, &differences);
     }
 
     /// Numbers of all lanes: any, or of the digits that arithmetic in a CPU might be quicker with.
-    fn product<K: LaneKernel>(kernel: K) {
+    fn product<K: LaneKernel>(name: &str, kernel: K) {
         const TIMES: usize = 20;
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let modulus = modulus(&mut rng);
@@ -309,99 +300,38 @@ mod slow {
                 },
             );
             let what = format!("{TIMES} products with {what}");
-            says_nothing(&what, K::NAME, TIMES, &differences);
+            says_nothing(&what, name, TIMES, &differences);
         }
+    }
+
+    /// Does the same with every kernel that runs here, but for those that are for tests.
+    macro_rules! on_every_kernel {
+        ($check:ident) => {
+            for info in crate::kernels().into_iter().filter(|info| !info.is_for_tests()) {
+                match Kernel::named(info.name) {
+                    Ok(kernel) => with_kernel!(kernel, kernel => $check(info.name, kernel)),
+                    Err(error) => eprintln!("skipped: {error}"),
+                }
+            }
+        };
     }
 
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_product_takes_the_same_time_for_all_numbers() {
-        product(Mont64x1(Portable));
-        #[cfg(target_arch = "x86_64")]
-        match adx::HaveAdx::check() {
-            Some(token) => product(Mont64x1(token)),
-            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match ifma512::HaveIfma::check() {
-            Some(token) => {
-                product(Mont52x8::<ifma512::Zmm>::new(token));
-                product(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => {
-                product(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
-                product(Mont47x2::<avx2fma::Ymm, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx512f::HaveAvx512F::check() {
-            Some(token) => product(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
-            None => eprintln!("skipped: this CPU has no AVX-512 F"),
-        }
+        on_every_kernel!(product);
     }
 
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_look_up_takes_the_same_time_for_all_digits() {
-        look_up(Mont64x1(Portable));
-        #[cfg(target_arch = "x86_64")]
-        match ifma512::HaveIfma::check() {
-            Some(token) => {
-                look_up(Mont52x8::<ifma512::Zmm>::new(token));
-                look_up(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => {
-                look_up(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
-                look_up(Mont47x2::<avx2fma::Ymm, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx512f::HaveAvx512F::check() {
-            Some(token) => look_up(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
-            None => eprintln!("skipped: this CPU has no AVX-512 F"),
-        }
+        on_every_kernel!(look_up);
     }
 
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_power_takes_the_same_time_for_all_exponents() {
-        power(Mont64x1(Portable));
-        #[cfg(target_arch = "x86_64")]
-        match adx::HaveAdx::check() {
-            Some(token) => power(Mont64x1(token)),
-            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match ifma512::HaveIfma::check() {
-            Some(token) => {
-                power(Mont52x8::<ifma512::Zmm>::new(token));
-                power(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => {
-                power(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
-                power(Mont47x2::<avx2fma::Ymm, 2>::new(token));
-            }
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-        #[cfg(target_arch = "x86_64")]
-        match avx512f::HaveAvx512F::check() {
-            Some(token) => power(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
-            None => eprintln!("skipped: this CPU has no AVX-512 F"),
-        }
+        on_every_kernel!(power);
     }
 
     /// One input, or any below n.

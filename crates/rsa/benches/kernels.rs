@@ -23,11 +23,8 @@ fn lengths() -> impl Iterator<Item = usize> {
 }
 
 fn main() {
-    let names = kernels().into_iter().map(|kernel| kernel.name);
-    // Portable forms of vectors are for tests, and chosen by nobody.
-    let names: Vec<_> = names
-        .filter(|name| *name == "mont64x1_portable" || !name.ends_with("_portable"))
-        .collect();
+    let names = kernels().into_iter().filter(|kernel| !kernel.is_for_tests());
+    let names: Vec<_> = names.map(|kernel| kernel.name).collect();
     println!("operation,bits,{}", names.join(","));
     for (operation, word) in [(Operation::Private, "private"), (Operation::Public, "public")] {
         for bits in lengths() {

@@ -92,7 +92,7 @@ pub use backend::{
 };
 pub use error::{Error, Result};
 pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
-pub use rsalab_arith::{Kernel, KernelInfo, Operation, Share, disable, kernels, shares};
+pub use rsalab_arith::{Kernel, KernelInfo, KernelRange, Operation, disable, kernel_ranges, kernels};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -89,14 +89,14 @@ struct PowerOf {
     exponent: Number,
     base: Number,
     result: Number,
-    raise: Raise,
+    raise: Exponentiation,
 }
 
 /// `result.raise(base, exponent, modulus)`
-type Raise = fn(&mut Number, &Number, &Number, &Number);
+type Exponentiation = fn(&mut Number, &Number, &Number, &Number);
 
 impl PowerOf {
-    fn new(modulus: &[u8], exponent: &[u8], raise: Raise) -> Result<Self, EngineError> {
+    fn new(modulus: &[u8], exponent: &[u8], raise: Exponentiation) -> Result<Self, EngineError> {
         let bits = 8 * modulus.len();
         Ok(Self {
             modulus: not_zero(modulus)?,

@@ -11,6 +11,7 @@
 //! | comments and documents wrap at 120 columns | [`columns`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
+//! | the page on kernels describes those of `arith`'s table | [`kernels`] |
 //! | excerpts of files in the documents are what the files have | [`excerpts`] |
 //! | relative links in Markdown lead to a file; ARCHITECTURE.md names every crate | [`documents`] |
 
@@ -28,6 +29,7 @@ mod engines;
 mod excerpts;
 mod finding;
 mod hazmat;
+mod kernels;
 mod layers;
 mod length;
 mod names;
@@ -55,6 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);
+    findings.extend(kernels::check(&files));
     findings.extend(excerpts::check(&files));
     Ok(findings)
 }

@@ -16,17 +16,11 @@
 //! Vectors are whole, but for the highest one of an odd number of quads. All of a number's vectors of one kind are
 //! called by the number of the first.
 
-/// A line of assembly.
-macro_rules! put {
-    ($self:ident, $($text:tt)*) => {
-        writeln!($self.text, $($text)*).expect("a string takes everything")
-    };
-}
-
 mod steps;
 
+use crate::agreed::rows::{Constants, WORKING_VECTORS};
 use std::fmt::Write;
-use std::mem;
+use std::mem::{self, offset_of};
 use std::ops::{Range, RangeInclusive};
 
 /// The lengths that there is code for, in digits.
@@ -39,9 +33,17 @@ const DIGITS_OF_A_VECTOR: usize = 8;
 const REGISTERS: usize = 32;
 
 /// Where the constants lie.
-const LARGEST_DIGIT: usize = VECTOR;
-const LOWER_PAIRS: usize = 2 * VECTOR;
-const UPPER_PAIRS: usize = 3 * VECTOR;
+const SHIFTS: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, shifts);
+const LARGEST_DIGIT: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, largest_digit);
+const LOWER_PAIRS: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, lower_pairs);
+const UPPER_PAIRS: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, upper_pairs);
+
+/// A list of the lengths and of their code.
+pub(crate) fn lengths() -> String {
+    let length =
+        |digits| format!("Length {{ digits: {digits}, code: [code!(\"{digits}x1\"), code!(\"{digits}x2\")] }},\n");
+    format!("&[\n{}]\n", LENGTHS.map(length).concat())
+}
 
 /// What a number's vectors of one kind lie in: registers, and in memory those for which there are none.
 #[derive(Clone)]
@@ -113,7 +115,7 @@ impl Function {
         let number = |at: usize| {
             let first = at * REGISTERS / numbers;
             let modulus = at * (2 * vectors + 1) * VECTOR;
-            let memory = at * 4 * vectors * VECTOR;
+            let memory = at * WORKING_VECTORS * vectors * VECTOR;
             // Three more vectors, and the one that is zero.
             let room = (REGISTERS / numbers - 4) / vectors;
             let rest = REGISTERS / numbers - 4 - 2 * vectors;

@@ -1,6 +1,8 @@
 //! The steps of a multiplication or a squaring of one number.
 
-use super::{DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, Number, UPPER_PAIRS, VECTOR};
+use super::{
+    DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, Number, SHIFTS, UPPER_PAIRS, VECTOR,
+};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -46,7 +48,7 @@ impl Function {
     }
 
     fn carry_of_the_lowest_digit(&mut self, number: &Number) {
-        put!(self, "vpsrlvq xmm{}, xmm{}, [r9]", number.carry, number.sum);
+        put!(self, "vpsrlvq xmm{}, xmm{}, [r9 + {SHIFTS}]", number.carry, number.sum);
     }
 
     pub(super) fn first_row(&mut self, number: &Number) {

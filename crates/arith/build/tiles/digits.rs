@@ -1,7 +1,9 @@
 //! Digits out of columns.
 
-use super::{Constant, DIGIT, FIRST_LOW, Function, VECTOR};
+use super::{DIGIT, FIRST_LOW, Function, VECTOR};
+use crate::agreed::tiles::Constants;
 use std::fmt::Write;
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// What has been carried out of a pair of columns is in this register or the next one, by turns.
@@ -20,7 +22,7 @@ impl Function {
     /// The high part less the origin, and both sums of one number.
     fn complete(&mut self, k: usize) {
         let low = FIRST_LOW + k;
-        put!(self, "vsubpd ymm{k}, ymm{k}, {}", Constant::Origin.operand());
+        put!(self, "vsubpd ymm{k}, ymm{k}, {}", constant!(origin));
         if self.numbers == 1 {
             for register in [k, low] {
                 put!(self, "vperm2f128 ymm{TEMPORARY}, ymm{register}, ymm{register}, 1");
@@ -31,8 +33,8 @@ impl Function {
 
     /// carry = x / 2^W, rounded to an integer.
     fn round(&mut self, carry: usize, x: usize) {
-        let integer = Constant::Integer.operand();
-        put!(self, "vmovapd ymm{carry}, {}", Constant::InverseRadix.operand());
+        let integer = constant!(integer);
+        put!(self, "vmovapd ymm{carry}, {}", constant!(inverse_radix));
         put!(self, "vfmadd213pd ymm{carry}, ymm{x}, {integer}");
         put!(self, "vsubpd ymm{carry}, ymm{carry}, {integer}");
     }
@@ -45,14 +47,10 @@ impl Function {
         put!(
             self,
             "vfmadd231pd ymm{low}, ymm{TEMPORARY}, {}",
-            Constant::InverseRadix.operand()
+            constant!(inverse_radix)
         );
         self.round(carry, low);
-        put!(
-            self,
-            "vfmadd231pd ymm{low}, ymm{carry}, {}",
-            Constant::MinusRadix.operand()
-        );
+        put!(self, "vfmadd231pd ymm{low}, ymm{carry}, {}", constant!(minus_radix));
         put!(self, "vshufpd ymm{TEMPORARY}, ymm{below_carry}, ymm{carry}, 5");
         put!(self, "vaddpd ymm{low}, ymm{low}, ymm{TEMPORARY}");
     }
@@ -109,7 +107,7 @@ impl Function {
         put!(
             self,
             "vfmadd231pd ymm{low}, ymm{TEMPORARY}, {}",
-            Constant::InverseRadix.operand()
+            constant!(inverse_radix)
         );
         self.round(carry, low);
         put!(self, "vaddpd ymm{carry}, ymm{carry}, [r11 + {VECTOR}]");

@@ -7,7 +7,7 @@
 //! ```text
 //! rdi   where its first column finds what, from the start of each: see `Step`
 //! rsi   where these start: see `Start`
-//! rdx   the constants: see `Constant`
+//! rdx   the constants: see `Constants`
 //! ```
 //!
 //! and keeps in registers
@@ -21,54 +21,36 @@
 //! rcx, r9          pairs of b, of 2 a in a square; and of a itself
 //! ```
 
-/// A line of assembly.
-macro_rules! put {
-    ($self:ident, $($text:tt)*) => {
-        writeln!($self.text, $($text)*).expect("a string takes everything")
+/// Where a field of these lies.
+macro_rules! step {
+    ($field:ident) => {
+        offset_of!(Step<u64>, $field)
+    };
+}
+macro_rules! start {
+    ($field:ident) => {
+        offset_of!(Start<u64>, $field)
+    };
+}
+/// A constant, as an operand.
+macro_rules! constant {
+    ($field:ident) => {
+        format!("[rdx + {}]", offset_of!(Constants<[f64; 4]>, $field))
     };
 }
 
 mod digits;
 
+use crate::agreed::tiles::{Constants, High, LARGEST_TILE, Start, Step, Tile};
 use std::fmt::Write;
+use std::mem::offset_of;
 use std::ops::Range;
 
-/// Columns that there are registers for.
-const COLUMNS: usize = 6;
 const VECTOR: usize = 32;
-const FIRST_LOW: usize = COLUMNS;
-const DIGIT: usize = 2 * COLUMNS;
+const FIRST_LOW: usize = LARGEST_TILE;
+const DIGIT: usize = 2 * LARGEST_TILE;
 /// Products that are worked on at once, a temporary each.
 const AT_ONCE: usize = 3;
-
-/// Fields of a step, of eight bytes each: bytes, or numbers of rows.
-#[derive(Clone, Copy)]
-enum Step {
-    Pairs,
-    B,
-    Plain,
-    Rows,
-    ModulusPairs,
-    Quotient,
-    QuotientRows,
-    Out,
-}
-
-/// Pointers, of eight bytes each.
-#[derive(Clone, Copy)]
-enum Start {
-    Pairs,
-    Moved,
-    B,
-    Plain,
-    ModulusPairs,
-    ModulusMoved,
-    Quotient,
-    Out,
-    Below,
-    SumBelow,
-    Tau,
-}
 
 /// Which digit of a pair.
 #[derive(Clone, Copy)]
@@ -87,55 +69,12 @@ impl Digit {
     }
 }
 
-/// Vectors of constants.
-#[derive(Clone, Copy)]
-enum Constant {
-    Origin,
-    InverseRadix,
-    MinusRadix,
-    Integer,
-    /// How often products on the diagonal are taken: of two numbers; of one, in its first and in its second column;
-    /// then the same from the top.
-    Diagonal,
-    FirstOfOne,
-    SecondOfOne,
-    DiagonalReversed,
-    FirstOfOneReversed,
-    SecondOfOneReversed,
-}
-
-impl Constant {
-    fn operand(self) -> String {
-        format!("[rdx + {}]", VECTOR * self as usize)
-    }
-}
-
-/// Which function.
-#[derive(Clone, Copy)]
-pub(crate) struct Tile {
-    pub(crate) numbers: usize,
-    /// Pairs of columns.
-    pub(crate) columns: usize,
-    pub(crate) squares: bool,
-    /// None below R.
-    pub(crate) high: Option<High>,
-}
-
-/// What a tile above R is.
-#[derive(Clone, Copy)]
-pub(crate) struct High {
-    /// Whether there is one more pair of columns below, of q n alone.
-    pub(crate) is_lowest: bool,
-    /// Whether the factors' product and q n are summed in the same columns.
-    pub(crate) is_joined: bool,
-}
-
 /// All there are.
 pub(crate) fn all() -> Vec<Tile> {
     let mut tiles = Vec::new();
     for numbers in [1, 2] {
         for squares in [false, true] {
-            for columns in 1..=COLUMNS {
+            for columns in 1..=LARGEST_TILE {
                 tiles.push(Tile {
                     numbers,
                     columns,
@@ -187,7 +126,7 @@ pub(crate) fn arms(tiles: &[Tile]) -> String {
         writeln!(
             text,
             "Tile {{ numbers: {numbers}, columns: {columns}, squares: {squares}, high: {high} }} => code!({:?}),",
-            tile.name()
+            name(tile)
         )
         .expect("a string takes everything");
     }
@@ -195,46 +134,44 @@ pub(crate) fn arms(tiles: &[Tile]) -> String {
     text
 }
 
-impl Tile {
-    pub(crate) fn name(self) -> String {
-        let Self {
-            numbers,
-            columns,
-            squares,
-            high,
-        } = self;
-        let operation = if squares { "square" } else { "product" };
-        let kind = match high {
-            None => "low",
-            Some(High {
-                is_lowest: false,
-                is_joined: false,
-            }) => "high",
-            Some(High {
-                is_lowest: false,
-                is_joined: true,
-            }) => "high_joined",
-            Some(High {
-                is_lowest: true,
-                is_joined: false,
-            }) => "lowest",
-            Some(High {
-                is_lowest: true,
-                is_joined: true,
-            }) => "lowest_joined",
-        };
-        format!("{operation}_{kind}_{columns}x{numbers}")
-    }
+pub(crate) fn name(tile: &Tile) -> String {
+    let Tile {
+        numbers,
+        columns,
+        squares,
+        high,
+    } = tile;
+    let operation = if *squares { "square" } else { "product" };
+    let kind = match high {
+        None => "low",
+        Some(High {
+            is_lowest: false,
+            is_joined: false,
+        }) => "high",
+        Some(High {
+            is_lowest: false,
+            is_joined: true,
+        }) => "high_joined",
+        Some(High {
+            is_lowest: true,
+            is_joined: false,
+        }) => "lowest",
+        Some(High {
+            is_lowest: true,
+            is_joined: true,
+        }) => "lowest_joined",
+    };
+    format!("{operation}_{kind}_{columns}x{numbers}")
+}
 
-    pub(crate) fn text(self) -> String {
-        let mut function = Function {
-            numbers: self.numbers,
-            reversed: self.high.is_some(),
-            text: String::new(),
-        };
-        function.tile(self);
-        function.text
-    }
+pub(crate) fn text(tile: Tile) -> String {
+    let mut function = Function {
+        numbers: tile.numbers,
+        reversed: tile.high.is_some(),
+        text: String::new(),
+    };
+    function.tile(tile);
+    function.text
 }
 
 /// The text of one function.
@@ -247,15 +184,15 @@ struct Function {
 
 impl Function {
     /// Where something starts, and what is `step` from there.
-    fn get(&mut self, register: &str, start: Start, step: Option<Step>) {
-        put!(self, "mov {register}, [rsi + {}]", 8 * start as usize);
+    fn get(&mut self, register: &str, start: usize, step: Option<usize>) {
+        put!(self, "mov {register}, [rsi + {start}]");
         if let Some(step) = step {
-            put!(self, "add {register}, [rdi + {}]", 8 * step as usize);
+            put!(self, "add {register}, [rdi + {step}]");
         }
     }
 
-    fn get_rows(&mut self, step: Step) {
-        put!(self, "mov r8, [rdi + {}]", 8 * step as usize);
+    fn get_rows(&mut self, step: usize) {
+        put!(self, "mov r8, [rdi + {step}]");
     }
 
     fn tile(&mut self, tile: Tile) {
@@ -264,47 +201,47 @@ impl Function {
         let joined = tile.high.is_some_and(|high| high.is_joined);
         self.start(0..if joined { all } else { columns });
         for (register, start, step) in [
-            ("rax", Start::Pairs, Step::Pairs),
-            ("r10", Start::Moved, Step::Pairs),
-            ("rcx", Start::B, Step::B),
+            ("rax", start!(pairs), step!(pairs)),
+            ("r10", start!(moved), step!(pairs)),
+            ("rcx", start!(b), step!(b)),
         ] {
             self.get(register, start, Some(step));
         }
-        self.get_rows(Step::Rows);
+        self.get_rows(step!(rows));
         self.rows(columns);
         if tile.squares {
-            self.get("r9", Start::Plain, Some(Step::Plain));
+            self.get("r9", start!(plain), Some(step!(plain)));
             self.square_triangle(columns);
         } else {
             self.triangle(columns, columns);
         }
         let Some(High { is_lowest, is_joined }) = tile.high else {
-            self.get("r8", Start::Out, Some(Step::Out));
-            self.get("r11", Start::Below, None);
+            self.get("r8", start!(out), Some(step!(out)));
+            self.get("r11", start!(below), None);
             self.digits(0..columns, true);
             put!(self, "ret");
             return;
         };
         if !is_joined {
-            self.get("r11", Start::Below, None);
+            self.get("r11", start!(below), None);
             self.digits_in_registers(columns);
             self.start_high(0..columns);
             self.start(columns..all);
         }
         for (register, start, step) in [
-            ("rax", Start::ModulusPairs, Step::ModulusPairs),
-            ("r10", Start::ModulusMoved, Step::ModulusPairs),
-            ("rcx", Start::Quotient, Step::Quotient),
+            ("rax", start!(modulus_pairs), step!(modulus_pairs)),
+            ("r10", start!(modulus_moved), step!(modulus_pairs)),
+            ("rcx", start!(quotient), step!(quotient)),
         ] {
             self.get(register, start, Some(step));
         }
-        self.get_rows(Step::QuotientRows);
+        self.get_rows(step!(quotient_rows));
         self.rows(all);
         self.triangle(all, columns);
-        self.get("r8", Start::Out, Some(Step::Out));
-        self.get("r11", Start::SumBelow, None);
+        self.get("r8", start!(out), Some(step!(out)));
+        self.get("r11", start!(sum_below), None);
         if is_lowest {
-            self.get("r9", Start::Tau, None);
+            self.get("r9", start!(tau), None);
             self.carry_of_the_lower_half(columns);
         }
         self.digits(0..columns, !is_lowest);
@@ -321,7 +258,7 @@ impl Function {
 
     fn start_high(&mut self, columns: Range<usize>) {
         for k in columns {
-            put!(self, "vmovapd ymm{k}, {}", Constant::Origin.operand());
+            put!(self, "vmovapd ymm{k}, {}", constant!(origin));
         }
     }
 
@@ -350,8 +287,8 @@ impl Function {
         }
     }
 
-    fn take_times(&mut self, constant: Constant) {
-        put!(self, "vmulpd ymm{DIGIT}, ymm{DIGIT}, {}", constant.operand());
+    fn take_times(&mut self, constant: &str) {
+        put!(self, "vmulpd ymm{DIGIT}, ymm{DIGIT}, {constant}");
     }
 
     /// Columns += the digit times the pairs that lead there in row `row`: in the first row the first column takes the
@@ -419,21 +356,20 @@ impl Function {
 
     /// Those of a square, with the diagonal.
     fn square_triangle(&mut self, columns: usize) {
-        use Constant::*;
         for row in 0..columns.div_ceil(2) {
             let (first, second) = (2 * row, 2 * row + 1);
             let (second_end, rest) = ((second + 1).min(columns), (second + 1).min(columns)..columns);
             if self.numbers == 1 {
                 let (of_first, of_second) = match self.reversed {
-                    false => (FirstOfOne, SecondOfOne),
-                    true => (FirstOfOneReversed, SecondOfOneReversed),
+                    false => (constant!(first_of_one), constant!(second_of_one)),
+                    true => (constant!(first_of_one_reversed), constant!(second_of_one_reversed)),
                 };
                 self.digit(Digit::Lower, "r9", row);
-                self.take_times(of_first);
+                self.take_times(&of_first);
                 self.products(first..first + 1, "rax", row);
                 if second < columns {
                     self.digit(Digit::Lower, "r9", row);
-                    self.take_times(of_second);
+                    self.take_times(&of_second);
                     self.products(second..second + 1, "rax", row);
                 }
                 if !rest.is_empty() {
@@ -447,15 +383,19 @@ impl Function {
                 false => (Digit::Lower, Digit::Upper),
                 true => (Digit::Upper, Digit::Lower),
             };
-            let on_diagonal = if self.reversed { DiagonalReversed } else { Diagonal };
+            let on_diagonal = if self.reversed {
+                constant!(diagonal_reversed)
+            } else {
+                constant!(diagonal)
+            };
             self.digit(one, "r9", row);
-            self.take_times(on_diagonal);
+            self.take_times(&on_diagonal);
             self.products(first..first + 1, one.pairs(), row);
             if second < columns {
                 self.digit(one, "rcx", row);
                 self.products(second..columns, one.pairs(), row);
                 self.digit(other, "r9", row);
-                self.take_times(on_diagonal);
+                self.take_times(&on_diagonal);
                 self.products(second..second_end, other.pairs(), row);
             }
             if !rest.is_empty() {

@@ -3,7 +3,7 @@
 use crate::batch;
 use crate::declassify::declassify;
 use crate::power::crt::CrtParts;
-use crate::power::multi_key::{Keys, Lanes, SizedKey};
+use crate::power::multi_key::{Keys, LaneGroup, SizedKey};
 use crate::{CheckedPrivateKey, Error, Kernel, Status};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -20,7 +20,7 @@ pub struct MultiKeyContext {
 /// One thread's lanes, working memory and blinding for a [`MultiKeyContext`]. Wiped on drop.
 pub struct MultiKeyRunner<'keys> {
     len: usize,
-    lanes: Box<dyn Lanes + 'keys>,
+    lanes: Box<dyn LaneGroup + 'keys>,
 }
 
 impl MultiKeyContext {

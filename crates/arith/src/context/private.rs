@@ -3,9 +3,9 @@
 use crate::batch;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat};
-use crate::power::Raise;
+use crate::power::Exponentiation;
+use crate::power::blinded_check::{BlindedCheck, Blinding};
 use crate::power::crt::CrtParts;
-use crate::power::guard::{Blinding, Guard};
 use crate::{CheckedPrivateKey, Error, Kernel, Status, integer};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,8 +14,8 @@ pub struct PrivateContext {
     id: u64,
     kernel: Kernel,
     modulus: Modulus,
-    power: Box<dyn Raise>,
-    guard: Box<dyn Guard>,
+    power: Box<dyn Exponentiation>,
+    check: Box<dyn BlindedCheck>,
 }
 
 /// Working memory and blinding of one thread for one [`PrivateContext`]. Wiped on drop.
@@ -28,7 +28,11 @@ pub struct PrivateScratch {
 }
 
 /// Raises to the whole of d.
-pub(super) fn plain_power(modulus: &Modulus, key: &CheckedPrivateKey, kernel: Kernel) -> Result<Box<dyn Raise>, Error> {
+pub(super) fn plain_power(
+    modulus: &Modulus,
+    key: &CheckedPrivateKey,
+    kernel: Kernel,
+) -> Result<Box<dyn Exponentiation>, Error> {
     let d = key.parts().d;
     // Larger exponents are right too, but the windows are as many as n has bits for.
     if !integer::is_less(d, key.public().n()) {
@@ -60,11 +64,11 @@ impl PrivateContext {
         Ok(Self::with_power(key, kernel, modulus, power))
     }
 
-    fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Raise>) -> Self {
+    fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Exponentiation>) -> Self {
         Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
-            guard: kernel.guard(&modulus, &key.public().exponent()),
+            check: kernel.blinded_check(&modulus, &key.public().exponent()),
             modulus,
             power,
         }
@@ -90,17 +94,17 @@ impl PrivateContext {
     /// # Errors
     /// [`Error::Randomness`].
     pub fn scratch(&self) -> Result<PrivateScratch, Error> {
-        let values = self.guard.items() * self.modulus.limbs();
-        let working = self.power.working_words().max(self.guard.working_words());
+        let values = self.check.items() * self.modulus.limbs();
+        let working = self.power.working_words().max(self.check.working_words());
         let mut scratch = PrivateScratch {
             context: self.id,
-            blinding: self.guard.blinding(),
+            blinding: self.check.blinding(),
             inputs: Aligned::zero(values),
             values: Aligned::zero(values),
             working: Aligned::zero(working),
         };
         // A source of randomness that fails is better known now.
-        self.guard.advance(&mut scratch.blinding, &mut scratch.working)?;
+        self.check.advance(&mut scratch.blinding, &mut scratch.working)?;
         Ok(scratch)
     }
 
@@ -128,7 +132,7 @@ impl PrivateContext {
         let len = self.modulus_len();
         batch::check_layout(len, inputs, outputs, status)?;
         scratch.blinding.check_process();
-        let step = self.guard.items();
+        let step = self.check.items();
         let applied = inputs
             .chunks(step * len)
             .zip(outputs.chunks_mut(step * len))
@@ -159,12 +163,12 @@ impl PrivateContext {
         let values = &mut values[..status.len() * limbs];
         batch::read(modulus, inputs, given, status);
         values.copy_from_slice(given);
-        self.guard.advance(blinding, working)?;
-        self.guard.blind(blinding, values, working);
+        self.check.advance(blinding, working)?;
+        self.check.blind(blinding, values, working);
         for values in values.chunks_mut(self.power.items() * limbs) {
             self.power.raise(values, working);
         }
-        self.guard.release(blinding, given, values, working, status);
+        self.check.release(blinding, given, values, working, status);
         if status.contains(&Status::Fault) {
             // The fault may have been in the pairs themselves.
             blinding.discard();
@@ -180,15 +184,11 @@ mod tests {
 
     /// A power that goes wrong for the last item of each call, as a fault would make it.
     struct Faulty {
-        power: Box<dyn Raise>,
+        power: Box<dyn Exponentiation>,
         limbs: usize,
     }
 
-    impl Raise for Faulty {
-        fn kernel(&self) -> &'static str {
-            self.power.kernel()
-        }
-
+    impl Exponentiation for Faulty {
         fn items(&self) -> usize {
             self.power.items()
         }

@@ -3,13 +3,13 @@
 use crate::batch;
 use crate::limbs::Modulus;
 use crate::limbs::aligned::Aligned;
-use crate::power::Raise;
+use crate::power::Exponentiation;
 use crate::{Error, Status};
 
 /// A power without blinding and without a check: of public data, or to be compared with peers that have neither.
 pub(crate) struct Unprotected {
     pub(crate) modulus: Modulus,
-    pub(crate) power: Box<dyn Raise>,
+    pub(crate) power: Box<dyn Exponentiation>,
 }
 
 /// Working memory of one thread for one [`Unprotected`] power. Wiped on drop.

@@ -14,8 +14,6 @@ pub(crate) type Vector<const N: usize> = [u64; N];
 ///
 /// All arithmetic rounds to nearest, ties to even, which is how every thread starts; a result is rounded once.
 pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
-    /// The name of the Montgomery kernel over this form.
-    const MONT47: &'static str;
     /// Whether the shortest numbers have code of their own, with loops of constant lengths: where rows are in assembly
     /// it gains a tenth, and where they are the compiler's it loses as much.
     const HAS_SHORT: bool = false;
@@ -147,10 +145,6 @@ impl<const N: usize> Portable<N> {
 }
 
 impl<const N: usize> Doubles<N> for Portable<N> {
-    const MONT47: &'static str = match N {
-        4 => "mont47x4_portable",
-        _ => "a portable form for tests",
-    };
     type Token = ();
     type Mask = Vector<N>;
 

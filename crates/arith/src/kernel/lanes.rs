@@ -21,8 +21,6 @@ pub(crate) const DIGIT_MASK: u64 = (1 << DIGIT_BITS) - 1;
 /// Eight words. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on
 /// it.
 pub(crate) trait Lanes: Copy + Send + Sync + 'static {
-    /// The name of the Montgomery kernel over this form.
-    const MONT52X8: &'static str;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
     /// One truth value a lane.
@@ -95,7 +93,6 @@ fn product(a: u64, b: u64) -> u128 {
 }
 
 impl Lanes for Portable {
-    const MONT52X8: &'static str = "mont52x8_portable";
     type Token = ();
     type Mask = Vec8;
 

@@ -1,9 +1,9 @@
-//! What a Montgomery kernel is. One file each, named operation-digits-lanes-ISA.
+//! Montgomery kernels: the trait that all implement, and a folder or a file for each algorithm, named
+//! operation-digits-lanes. Their forms for instruction sets are in `x86_64` and `aarch64`; `table.rs` has a row for
+//! each kernel there is.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod aarch64;
-#[cfg(test)]
-mod agreement;
 mod digits52;
 pub(crate) mod doubles;
 pub(crate) mod lanes;
@@ -12,11 +12,13 @@ pub(crate) mod mont47x2;
 pub(crate) mod mont52x2;
 pub(crate) mod mont52x8;
 pub(crate) mod mont64x1;
+mod table;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 
 use crate::limbs::{Modulus, Nat};
 use std::ptr;
+pub(crate) use table::for_each_kernel;
 
 /// A fixed-window exponentiation: for each window, square `value` `width` times, then multiply it by `table[digit]`,
 /// lane by lane. `digits` holds one digit for each lane and window; `selected` is room for the entry that was looked
@@ -63,8 +65,6 @@ pub(crate) fn exp_fixed_window<K: LaneKernel>(kernel: K, power: FixedWindow<'_, 
 /// exponentiation", 2012): factors below R give a result below R, congruent to a b / R, not always below n. Only
 /// [`store`](Self::store) reduces fully. The type itself is the proof that this CPU can run it.
 pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
-    /// operation-digits-lanes-ISA.
-    const NAME: &'static str;
     /// Independent numbers in one value.
     const LANES: usize;
     /// The moduli of all lanes, prepared.
@@ -88,8 +88,8 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn moduli(self, limbs: usize) -> Self::Moduli;
     /// Prepares the modulus of one lane.
     fn set_modulus(self, moduli: &mut Self::Moduli, lane: usize, modulus: &Modulus);
-    /// Says that results of the first `lanes` lanes alone are wanted under these moduli from now on.
-    fn want(self, _moduli: &mut Self::Moduli, _lanes: usize) {}
+    /// From now on, results of the first `lanes` lanes alone are wanted under these moduli.
+    fn set_active_lanes(self, _moduli: &mut Self::Moduli, _lanes: usize) {}
     /// Copies the modulus of a lane of `from` into a lane of `to`; both have equally many limbs.
     fn copy_modulus(self, to: &mut Self::Moduli, lane: usize, from: &Self::Moduli, from_lane: usize);
     /// Copies a lane of a value as it is.
@@ -182,6 +182,18 @@ pub(crate) mod tests {
     use num_bigint::BigUint;
     use proptest::prelude::*;
     use proptest::test_runner::{Config, TestRunner};
+
+    /// 1 to 38 limbs, and three more lengths.
+    pub(crate) const fn up_to_38_limbs([a, b, c]: [usize; 3]) -> [usize; 41] {
+        let mut lengths = [0; 41];
+        let mut i = 0;
+        while i < 38 {
+            lengths[i] = i + 1;
+            i += 1;
+        }
+        [lengths[38], lengths[39], lengths[40]] = [a, b, c];
+        lengths
+    }
 
     /// What every kernel must do, for moduli of `bits` bits in `len` limbs. Values enter as any number below R.
     pub(crate) fn agrees_with_the_model<K: LaneKernel>(kernel: K, bits: usize, len: usize, cases: u32) {

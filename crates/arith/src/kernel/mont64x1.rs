@@ -3,19 +3,22 @@
 //! The arithmetic, its schedule and its bounds are in `limbs::montgomery`.
 
 use super::{Doublings, LaneKernel};
-use crate::limbs::montgomery::{Portable, Products};
+use crate::limbs::montgomery::Products;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, montgomery, words};
 use subtle::Choice;
 
 /// The kernel, made of these products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mont64x1<P>(pub(crate) P);
+pub(crate) struct Mont64x1<P>(P);
 
-/// The kernel every machine has.
-pub(crate) type Mont64x1Portable = Mont64x1<Portable>;
+impl<P> Mont64x1<P> {
+    /// The kernel, for who can prove that the CPU has the instructions.
+    pub(crate) fn new(products: P) -> Self {
+        Self(products)
+    }
+}
 
 impl<P: Products> LaneKernel for Mont64x1<P> {
-    const NAME: &'static str = P::MONT64X1;
     const LANES: usize = 1;
     type Moduli = Modulus;
 
@@ -125,44 +128,9 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::tests::{agrees_with_the_model, selects};
-
-    fn is_a_kernel<P: Products>(kernel: Mont64x1<P>) {
-        // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to
-        // spare.
-        for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
-            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(kernel, bits.max(2), len, 8);
-            }
-        }
-        agrees_with_the_model(kernel, 16384, 256, 2);
-    }
-
-    #[test]
-    fn it_agrees_with_the_model() {
-        is_a_kernel(Mont64x1(Portable));
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn with_adx_it_agrees_with_the_model() {
-        use crate::kernel::x86_64::adx::HaveAdx;
-        match HaveAdx::check() {
-            Some(token) => is_a_kernel(Mont64x1(token)),
-            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
-        }
-    }
-
-    #[test]
-    fn it_selects() {
-        for len in [1, 4, 8, 13, 16] {
-            selects(Mont64x1(Portable), len);
-            #[cfg(target_arch = "x86_64")]
-            if let Some(token) = crate::kernel::x86_64::adx::HaveAdx::check() {
-                selects(Mont64x1(token), len);
-            }
-        }
-    }
+pub(crate) mod tests {
+    /// Every block, alone and repeated, and rows: eight limbs alone and in blocks, and all that may be left over.
+    pub(crate) const LIMBS: &[usize] = &[
+        1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 31, 32, 36, 41, 48,
+    ];
 }

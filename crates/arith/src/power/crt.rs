@@ -10,7 +10,7 @@
 //!
 //! q comes first here and p second, so that q^-1 mod p is t_2, as key files have it.
 
-use super::Raise;
+use super::Exponentiation;
 use crate::CheckedPrivateKey;
 use crate::exp::{self, Digits, Power, Windows};
 use crate::kernel::LaneKernel;
@@ -163,7 +163,7 @@ impl<K: LaneKernel> CrtPower<K> {
             let moduli: Vec<&Modulus> = lanes.iter().map(|prime| &prime.r).collect();
             let exponents: Vec<&[u64]> = lanes.iter().map(|prime| &prime.d[..]).collect();
             let mut moduli = kernel.prepare(&moduli);
-            kernel.want(&mut moduli, K::LANES.min(powers - first));
+            kernel.set_active_lanes(&mut moduli, K::LANES.min(powers - first));
             let mut leave = Aligned::zero(K::words(part));
             for (lane, prime) in lanes.iter().enumerate() {
                 kernel.load(&moduli, lane, &prime.t, &mut leave);
@@ -276,11 +276,7 @@ fn recombine(Step { r, before }: &Step, h: &mut [u64], m_t: &[u64], m: &mut [u64
     words::add_assign(m, product);
 }
 
-impl<K: LaneKernel> Raise for CrtPower<K> {
-    fn kernel(&self) -> &'static str {
-        K::NAME
-    }
-
+impl<K: LaneKernel> Exponentiation for CrtPower<K> {
     fn items(&self) -> usize {
         self.items.len()
     }

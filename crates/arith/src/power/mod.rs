@@ -1,15 +1,13 @@
 //! What a prepared key does, whatever its kernel: each file is one way to take a power, or protects one.
 
+pub(crate) mod blinded_check;
 pub(crate) mod crt;
-pub(crate) mod guard;
 pub(crate) mod multi_key;
 pub(crate) mod plain;
 pub(crate) mod public;
 
 /// Powers of up to [`items`](Self::items) numbers at once: what a prepared key does, whatever its kernel.
-pub(crate) trait Raise: Send + Sync {
-    /// Name of the kernel that does it.
-    fn kernel(&self) -> &'static str;
+pub(crate) trait Exponentiation: Send + Sync {
     /// Numbers that one call takes.
     fn items(&self) -> usize;
     /// Words of working memory.

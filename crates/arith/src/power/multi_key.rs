@@ -1,8 +1,8 @@
 //! Private powers in lanes that each have a key of their own.
 
-use super::Raise;
+use super::Exponentiation;
+use super::blinded_check::{BlindedCheck, Blinding, LaneBlindedCheck};
 use super::crt::{CrtParts, CrtPower};
-use super::guard::{Blinding, Guard, LaneGuard};
 use crate::batch;
 use crate::exp::PublicExponent;
 use crate::kernel::LaneKernel;
@@ -19,11 +19,11 @@ pub(crate) struct SizedKey {
 /// Keys prepared for some kernel.
 pub(crate) trait Keys: Send + Sync {
     fn count(&self) -> usize;
-    fn lanes(&self, is_blinded: bool) -> Box<dyn Lanes + '_>;
+    fn lanes(&self, is_blinded: bool) -> Box<dyn LaneGroup + '_>;
 }
 
-/// Lanes that are given the keys of the items at hand.
-pub(crate) trait Lanes: Send {
+/// LaneGroup that are given the keys of the items at hand.
+pub(crate) trait LaneGroup: Send {
     /// Begins a call with these keys; how many items a step takes.
     fn begin(&mut self, keys: &[usize]) -> Result<usize, Error>;
     /// Does one step.
@@ -39,7 +39,7 @@ pub(crate) struct LaneKeys<K: LaneKernel> {
 struct LaneKey<K: LaneKernel> {
     modulus: Modulus,
     power: CrtPower<K>,
-    guard: LaneGuard<K>,
+    check: LaneBlindedCheck<K>,
 }
 
 impl<K: LaneKernel> LaneKeys<K> {
@@ -55,7 +55,7 @@ impl<K: LaneKernel> LaneKeys<K> {
             LaneKey {
                 modulus: parts.modulus.clone(),
                 power: CrtPower::new(kernel, parts),
-                guard: LaneGuard::with_exponent(kernel, &parts.modulus, exponent),
+                check: LaneBlindedCheck::with_exponent(kernel, &parts.modulus, exponent),
             }
         });
         Self { keys: keys.collect() }
@@ -67,37 +67,37 @@ impl<K: LaneKernel> Keys for LaneKeys<K> {
         self.keys.len()
     }
 
-    fn lanes(&self, is_blinded: bool) -> Box<dyn Lanes + '_> {
+    fn lanes(&self, is_blinded: bool) -> Box<dyn LaneGroup + '_> {
         let first = &self.keys[0];
         // Any key will do to begin with: before an item is worked on, its own is put into its lanes.
-        let (power, guard) = (first.power.clone(), first.guard.clone());
+        let (power, check) = (first.power.clone(), first.check.clone());
         let limbs = first.modulus.limbs();
-        let values = guard.items() * limbs;
-        let working = power.working_words().max(guard.working_words());
+        let values = check.items() * limbs;
+        let working = power.working_words().max(check.working_words());
         Box::new(LaneRunner {
             keys: &self.keys,
             is_blinded,
-            pairs: guard.blinding(),
-            in_lane: vec![None; guard.items()],
+            pairs: check.blinding(),
+            in_lane: vec![None; check.items()],
             blindings: self.keys.iter().map(|_| None).collect(),
             inputs: Aligned::zero(values),
             values: Aligned::zero(values),
             working: Aligned::zero(working),
             power,
-            guard,
+            check,
         })
     }
 }
 
-/// [`Lanes`] of one kernel.
+/// [`LaneGroup`] of one kernel.
 struct LaneRunner<'keys, K: LaneKernel> {
     keys: &'keys [LaneKey<K>],
     is_blinded: bool,
     /// With the keys of the items at hand in their lanes.
     power: CrtPower<K>,
-    guard: LaneGuard<K>,
+    check: LaneBlindedCheck<K>,
     pairs: Blinding,
-    /// Whose modulus is in each lane of the guard.
+    /// Whose modulus is in each lane of the check.
     in_lane: Vec<Option<usize>>,
     /// Each key's own pairs, once it was used.
     blindings: Vec<Option<Blinding>>,
@@ -106,7 +106,7 @@ struct LaneRunner<'keys, K: LaneKernel> {
     working: Aligned,
 }
 
-impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
+impl<K: LaneKernel> LaneGroup for LaneRunner<'_, K> {
     fn begin(&mut self, keys: &[usize]) -> Result<usize, Error> {
         if keys.iter().any(|&key| key >= self.keys.len()) {
             return Err(Error::OutOfRange {
@@ -114,15 +114,15 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
             });
         }
         for &key in keys {
-            let guard = &self.keys[key].guard;
+            let check = &self.keys[key].check;
             self.blindings[key]
                 .get_or_insert_with(|| match self.is_blinded {
-                    true => guard.blinding(),
-                    false => guard.without_blinding(),
+                    true => check.blinding(),
+                    false => check.without_blinding(),
                 })
                 .check_process();
         }
-        Ok(self.guard.items())
+        Ok(self.check.items())
     }
 
     fn step(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
@@ -142,16 +142,16 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
         for (item, &key) in keys.iter().enumerate() {
             let own = self.blindings[key].as_mut().expect("made when the call began");
             if self.is_blinded && !keys[..item].contains(&key) {
-                self.keys[key].guard.advance(own, &mut self.working)?;
+                self.keys[key].check.advance(own, &mut self.working)?;
             }
             // Items of one key take the pairs of different lanes.
-            self.guard.gather_pair(&mut self.pairs, own, item);
+            self.check.gather_pair(&mut self.pairs, own, item);
             if self.in_lane[item] != Some(key) {
-                self.guard.gather(item, &self.keys[key].guard);
+                self.check.gather(item, &self.keys[key].check);
                 self.in_lane[item] = Some(key);
             }
         }
-        self.guard.blind(&self.pairs, values, &mut self.working);
+        self.check.blind(&self.pairs, values, &mut self.working);
         let power_items = self.power.items();
         for (keys, values) in keys.chunks(power_items).zip(values.chunks_mut(power_items * limbs)) {
             for (item, &key) in keys.iter().enumerate() {
@@ -159,7 +159,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
             }
             self.power.raise(values, &mut self.working);
         }
-        self.guard
+        self.check
             .release(&self.pairs, given, values, &mut self.working, status);
         for (item, &key) in keys.iter().enumerate() {
             if status[item] == Status::Fault {

@@ -1,7 +1,7 @@
 //! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](super::crt). For a key whose
 //! primes are not known yet; and to be compared with programs that do it so.
 
-use super::Raise;
+use super::Exponentiation;
 use crate::exp::{self, Digits, Power, Windows};
 use crate::kernel::LaneKernel;
 use crate::limbs::Modulus;
@@ -29,11 +29,7 @@ impl<K: LaneKernel> PlainPower<K> {
     }
 }
 
-impl<K: LaneKernel> Raise for PlainPower<K> {
-    fn kernel(&self) -> &'static str {
-        K::NAME
-    }
-
+impl<K: LaneKernel> Exponentiation for PlainPower<K> {
     fn items(&self) -> usize {
         K::LANES
     }

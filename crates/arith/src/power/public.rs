@@ -1,6 +1,6 @@
 //! x^e mod n by one power, on public data.
 
-use super::Raise;
+use super::Exponentiation;
 use crate::exp::{self, PublicExponent};
 use crate::kernel::LaneKernel;
 use crate::limbs::Modulus;
@@ -24,11 +24,7 @@ impl<K: LaneKernel> PublicPower<K> {
     }
 }
 
-impl<K: LaneKernel> Raise for PublicPower<K> {
-    fn kernel(&self) -> &'static str {
-        K::NAME
-    }
-
+impl<K: LaneKernel> Exponentiation for PublicPower<K> {
     fn items(&self) -> usize {
         K::LANES
     }

@@ -269,34 +269,52 @@ fn one_out_of_range_harms_no_neighbour() {
 fn wrong_lengths_are_refused_and_nothing_is_written() {
     let key = Key::random(256, 257, &E);
     let len = key.len();
-    let private = PrivateContext::new(&key.checked(), Kernel::auto());
-    let bare = BarePrivateContext::new(&key.checked(), Kernel::auto());
-    let public = PublicContext::new(&key.public(), Kernel::auto());
-    let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
-    let mut public_scratch = public.scratch();
-    for (inputs, outputs, items, what) in [
-        (2 * len - 1, 2 * len, 2, "inputs"),
-        (2 * len, 2 * len + 1, 2, "outputs"),
-        (2 * len, 2 * len, 3, "inputs"),
-        (0, len, 0, "outputs"),
-    ] {
-        let input = vec![0; inputs];
-        let (mut output, mut status) = (vec![0xaa; outputs], vec![Status::Fault; items]);
-        let refusals = [
-            private.apply(&mut private_scratch, &input, &mut output, &mut status),
-            bare.apply(&mut bare_scratch, &input, &mut output, &mut status),
-            public.apply_vartime(&mut public_scratch, &input, &mut output, &mut status),
-        ];
-        for refusal in refusals {
-            assert!(
-                matches!(refusal, Err(Error::Length { what: w, .. }) if w == what),
-                "{refusal:?}"
-            );
+    for_each_kernel(|kernel| {
+        let private = PrivateContext::new(&key.checked(), kernel);
+        let bare = BarePrivateContext::new(&key.checked(), kernel);
+        let public = PublicContext::new(&key.public(), kernel);
+        let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
+        let mut public_scratch = public.scratch();
+        for (inputs, outputs, items, what) in [
+            (2 * len - 1, 2 * len, 2, "inputs"),
+            (2 * len, 2 * len + 1, 2, "outputs"),
+            (2 * len, 2 * len, 3, "inputs"),
+            (0, len, 0, "outputs"),
+        ] {
+            let input = vec![0; inputs];
+            let (mut output, mut status) = (vec![0xaa; outputs], vec![Status::Fault; items]);
+            let refusals = [
+                private.apply(&mut private_scratch, &input, &mut output, &mut status),
+                bare.apply(&mut bare_scratch, &input, &mut output, &mut status),
+                public.apply_vartime(&mut public_scratch, &input, &mut output, &mut status),
+            ];
+            for refusal in refusals {
+                assert!(
+                    matches!(refusal, Err(Error::Length { what: w, .. }) if w == what),
+                    "{refusal:?}"
+                );
+            }
+            assert!(output.iter().all(|&byte| byte == 0xaa));
+            assert!(status.iter().all(|&status| status == Status::Fault));
         }
-        assert!(output.iter().all(|&byte| byte == 0xaa));
-        assert!(status.iter().all(|&status| status == Status::Fault));
-    }
-    assert_eq!(private.apply(&mut private_scratch, &[], &mut [], &mut []), Ok(()));
+        assert_eq!(private.apply(&mut private_scratch, &[], &mut [], &mut []), Ok(()));
+    });
+}
+
+/// Batches that leave lanes empty, by one and by all but one, and that take more passes than one.
+#[test]
+fn batches_of_any_size() {
+    let key = Key::random(256, 257, &E);
+    let inputs = key.inputs();
+    for_each_kernel(|kernel| {
+        let lanes = kernel.lanes();
+        for batch in [1, lanes - 1, lanes, lanes + 1, 2 * lanes + 1] {
+            let inputs: Vec<_> = inputs.iter().cycle().take(batch).cloned().collect();
+            if batch > 0 {
+                round_trip(&key, &inputs, batch, kernel);
+            }
+        }
+    });
 }
 
 #[test]

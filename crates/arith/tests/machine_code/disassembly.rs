@@ -1,6 +1,6 @@
 //! The functions of this program, as `objdump` reads them.
 
-use super::instruction::{access_under_a_mask, is_vector, makes_a_constant, stack_offset, width, written_mask};
+use super::instruction::{access_under_a_mask, makes_a_constant, written_mask};
 use rsalab_arith::{
     CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
@@ -18,7 +18,7 @@ pub(super) struct Function {
     pub(super) addresses: Vec<u64>,
 }
 
-/// The functions of this program that concern the register form, if they can be read here.
+/// The functions of this program, if they can be read here.
 pub(super) fn disassembled() -> Option<Vec<Function>> {
     if !cfg!(target_arch = "x86_64") {
         eprintln!("skipped: the kernel is for x86-64");
@@ -100,30 +100,6 @@ fn callees(names: &HashMap<u64, String>) -> HashMap<u64, String> {
 }
 
 impl Function {
-    /// An instruction on general registers that reads from the stack what a vector may have left there, on some way
-    /// through the function.
-    pub(super) fn reads_a_part_of_a_vector(&self) -> Option<&str> {
-        // Bytes of the stack that a vector may be in.
-        self.follow(BTreeSet::new(), |vectors: &mut BTreeSet<i64>, at| {
-            let instruction = &self.instructions[at];
-            let Some(at) = stack_offset(instruction) else {
-                return false;
-            };
-            let is_store = instruction.ends_with("(%rsp)");
-            let bytes = at..at + width(instruction);
-            if is_vector(instruction) {
-                if is_store {
-                    vectors.extend(bytes);
-                }
-            } else if is_store && instruction.starts_with("mov") {
-                vectors.retain(|byte| !bytes.contains(byte));
-            } else {
-                return vectors.range(bytes).next().is_some();
-            }
-            false
-        })
-    }
-
     /// An instruction of which a mask decides what bytes of memory it reads or writes, on some way through the
     /// function: a mask that is not a constant.
     pub(super) fn accesses_under_a_mask(&self) -> Option<&str> {
@@ -153,7 +129,7 @@ impl Function {
     /// The first instruction found on some way through the function of which `found` says so. It is given what may be
     /// so before an instruction, of all ways there, with the instruction's number, and makes of it what may be so after
     /// it.
-    fn follow<T: Ord + Clone>(
+    pub(super) fn follow<T: Ord + Clone>(
         &self,
         at_first: BTreeSet<T>,
         mut found: impl FnMut(&mut BTreeSet<T>, usize) -> bool,

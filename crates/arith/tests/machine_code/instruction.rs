@@ -1,41 +1,5 @@
 //! What one instruction does, in the order of AT&T: sources first.
 
-/// How an instruction could carry a number out of the vectors.
-pub(super) fn leak(instruction: &str) -> Option<&'static str> {
-    let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
-    if is_vector(instruction) {
-        let sets_flags = ["vptest", "vtest", "kortest", "ktest", "vcomi", "vucomi"];
-        let destination = operands.rsplit_once(',').map_or(operands, |(_, last)| last);
-        let is_kept = destination.starts_with("%zmm")
-            || destination.starts_with("%ymm")
-            || destination.starts_with("%xmm")
-            || destination.starts_with("%k")
-            || destination.contains(')');
-        return match () {
-            () if sets_flags.iter().any(|flags| mnemonic.starts_with(flags)) => Some("the flags"),
-            () if ["gather", "scatter"].iter().any(|way| mnemonic.contains(way)) => Some("an address"),
-            () if !is_kept => Some("a general register"),
-            () => None,
-        };
-    }
-    let loads = mnemonic != "lea" && !instruction.contains("nop") && operands.contains('(');
-    let address = operands
-        .split_once('(')
-        .and_then(|(_, rest)| rest.split_once(')'))
-        .map_or("", |(address, _)| address);
-    match () {
-        () if !loads || mnemonic == "call" || mnemonic == "jmp" => None,
-        // Fields are read whole, and none is found by counting; an element of a table would be. What is read from the
-        // stack is known by what was last stored there: `reads_a_part_of_a_vector`.
-        () if address.contains(',') => Some("a general register, from a place that is counted"),
-        () if address == "%rsp" => None,
-        () if ["movz", "movs", "movb", "movw"].iter().any(|m| mnemonic.starts_with(m)) => {
-            Some("a general register, in part")
-        }
-        () => None,
-    }
-}
-
 /// Of an instruction of which a mask decides what bytes of memory it reads or writes: the mask's number, where it is
 /// one of eight. A conditional move reads its operand in any case, and so does a blend by the signs in a vector.
 pub(super) fn access_under_a_mask(instruction: &str) -> Option<Option<u8>> {
@@ -70,12 +34,6 @@ fn digit(text: &str) -> Option<u8> {
     Some(digit - b'0')
 }
 
-pub(super) fn is_vector(instruction: &str) -> bool {
-    ["%zmm", "%ymm", "%xmm", "%k"]
-        .iter()
-        .any(|register| instruction.contains(register))
-}
-
 /// How many bytes of memory an instruction reads or writes: what its register or its suffix says.
 pub(super) fn width(instruction: &str) -> i64 {
     let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
@@ -94,7 +52,7 @@ pub(super) fn width(instruction: &str) -> i64 {
     }
 }
 
-fn register_width(register: &str) -> i64 {
+pub(super) fn register_width(register: &str) -> i64 {
     let is_numbered = register.len() > 1 && register.as_bytes()[1].is_ascii_digit();
     match register.as_bytes() {
         [b'z', ..] => 64,

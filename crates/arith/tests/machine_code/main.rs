@@ -1,41 +1,74 @@
-//! What the compiler made of the vector kernels: an intrinsic that became a call would be correct, and slow; a number
-//! that came into a general register might end in a branch or an address; a mask that decides what is loaded might show
-//! in the cache.
+//! What the compiler made of the kernels, and their assembly: an intrinsic that became a call would be correct, and
+//! slow; a digit might end in a branch, an address, or a mask that decides what is loaded.
 
 mod disassembly;
 mod instruction;
+mod secrets;
+#[path = "../../src/kernel/table.rs"]
+mod table;
 
 use disassembly::{Function, disassembled};
-use instruction::{leak, stack_offset, width};
+use instruction::{stack_offset, width};
 use rsalab_arith::Kernel;
+use secrets::{Memory, Reading};
 use std::hint::black_box;
+use table::for_each_kernel;
 
 const KERNEL: &str = "mont52x8_ifma512";
 
-/// The forms whose digits lie across a vector. Their last carries go through general registers, so that their code
-/// cannot be read as that of the others: their form on arrays is tracked by valgrind, and their times are compared
-/// (`make timing`).
-const ACROSS: &str = "run_quad";
+/// Numbers live in vector registers and in the memory that these load and store. General registers hold pointers and
+/// counts.
+const IN_VECTORS: Reading = Reading {
+    memory: Memory::Fields,
+    in_vectors_alone: true,
+};
+/// The same but for carries, which pass through general registers.
+const CARRIES: Reading = Reading {
+    memory: Memory::Fields,
+    in_vectors_alone: false,
+};
+/// General registers hold what is in the structures that two of them point to; see `build/tiles/`.
+const TILES: Reading = Reading {
+    memory: Memory::Arguments(&["%rdi", "%rsi"]),
+    in_vectors_alone: true,
+};
+/// General registers hold arguments and immediates; see `build/rows/`.
+const ROWS: Reading = Reading {
+    memory: Memory::Digits,
+    in_vectors_alone: true,
+};
+/// Numbers live in general registers.
+const LIMBS: Reading = Reading {
+    memory: Memory::Digits,
+    in_vectors_alone: false,
+};
 
-/// Of each form on vector registers: the function that its code is compiled into, the products that are to be found
-/// there, and at least how many of both.
-const KERNELS: [(&str, &str, &str, [usize; 2]); 8] = [
-    ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000]),
-    ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 1000]),
-    ("run_quad_of_first", "vpmadd52luq", "%ymm", [2, 500]),
-    ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 1000]),
-    ("run_avx512f", "vfmadd", "%zmm", [3, 1000]),
-    ("run_avx2fma", "vfmadd", "%ymm", [3, 1000]),
-    ("avx2_tiles::code::code", "vfmadd", "%ymm", [80, 5000]),
-    // The sieve.
-    ("avx2::run_avx2", "vpmuludq", "%ymm", [2, 100]),
-];
+/// Some functions of a kernel, as the table has them.
+type Code = (&'static str, &'static str, &'static str, [usize; 2], Reading);
 
-impl Function {
-    fn is_kernel(&self) -> bool {
-        KERNELS
-            .iter()
-            .any(|&(run, ..)| !run.contains(ACROSS) && self.name.contains(run))
+/// Every kernel's functions.
+macro_rules! codes {
+    (
+        {}
+        $($(#[$cfg:meta])? $name:ident: dispatch $dispatch:tt says $says:tt
+            tests { limbs: $limbs:expr, code: $code:expr, };)*
+    ) => {
+        [$((stringify!($name), stringify!($($cfg)?), Vec::<Code>::from($code))),*]
+    };
+}
+
+/// Those of the sieve, and those of every kernel.
+fn codes() -> Vec<Code> {
+    let sieve = [("avx2::run_avx2", "vpmuludq", "%ymm", [2, 100], IN_VECTORS)];
+    let kernels = for_each_kernel! { codes, };
+    let codes = kernels.into_iter().flat_map(|(.., code)| code);
+    sieve.into_iter().chain(codes).collect()
+}
+
+#[test]
+fn every_kernel_with_instructions_of_its_own_says_where_they_are() {
+    for (name, cfg, code) in for_each_kernel! { codes, } {
+        assert_eq!(cfg.contains("x86_64"), !code.is_empty(), "{name}");
     }
 }
 
@@ -60,7 +93,7 @@ fn no_vector_intrinsic_became_a_call() {
             || register.iter().any(|form| name.contains(form)) && !name.ends_with("::run");
         assert!(!outside, "{name} was not inlined");
     }
-    for (run, product, register, [least, least_products]) in KERNELS {
+    for (run, product, register, [least, least_products], _) in codes() {
         let kernels: Vec<_> = functions.iter().filter(|f| f.name.contains(run)).collect();
         let products = kernels
             .iter()
@@ -76,12 +109,9 @@ fn no_vector_intrinsic_became_a_call() {
     }
 }
 
-/// Numbers live in vector registers and in the memory that these load and store. So no branch and no address depends on
-/// one, if nothing goes from a vector or a mask to a general register or to the flags, and if general registers load
-/// nothing but what they have themselves put on the stack and the fields of the structures that hold pointers and
-/// lengths.
+/// No branch, no address, and no mask over memory is made of a digit, and no division takes its time by one.
 #[test]
-fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
+fn no_function_shows_a_digit() {
     if cfg!(debug_assertions) {
         return eprintln!(
             "skipped: with assertions this is not the code that ships; `cargo test --release` reads that"
@@ -90,13 +120,11 @@ fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
     let Some(functions) = disassembled() else {
         return;
     };
-    for function in functions.iter().filter(|function| function.is_kernel()) {
-        for instruction in &function.instructions {
-            let leak = leak(instruction);
-            assert_eq!(leak, None, "{instruction} of {}", function.name);
+    for (run, .., reading) in codes() {
+        for function in functions.iter().filter(|function| function.name.contains(run)) {
+            let shown = function.shows_a_digit(reading);
+            assert_eq!(shown, None, "{}", function.name);
         }
-        let read = function.reads_a_part_of_a_vector();
-        assert_eq!(read, None, "reads a part of a vector: {}", function.name);
     }
 }
 
@@ -139,31 +167,233 @@ mod planted {
     }
 }
 
+/// Instructions one after the other, and how the last one shows a digit.
 #[test]
-fn a_leak_in_machine_code_is_seen() {
-    for (instruction, seen) in [
-        ("vpmadd52luq (%rax),%zmm1,%zmm2", false),
-        ("vmovdqu64 %zmm1,0x40(%rsp)", false),
-        ("vmovdqu64 %zmm2,(%rsi,%rdi,1)", false),
-        ("vpcmpeqq %zmm1,%zmm2,%k1", false),
-        ("vpternlogq $0xca,(%rax,%rcx,8),%zmm1,%zmm2", false),
-        ("mov 0x18(%rdi),%rcx", false),
-        ("mov %rcx,0x18(%rsp)", false),
-        ("lea 0x40(%rax,%rcx,8),%rdx", false),
-        ("data16 cs nopw 0x0(%rax,%rax,1)", false),
-        ("kmovb %k1,%eax", true),
-        ("kortestb %k1,%k1", true),
-        ("vmovq %xmm1,%rax", true),
-        ("vpextrq $0x1,%xmm1,%rax", true),
-        ("vptest %ymm1,%ymm1", true),
-        ("vpgatherqq (%rax,%zmm1,8),%zmm2{%k1}", true),
-        ("mov (%rax,%rcx,8),%rdx", true),
-        ("movzbl 0x3(%rsi),%eax", true),
-        // The stack is followed: see below.
-        ("movzbl 0x8(%rsp),%eax", false),
+fn a_shown_digit_is_seen() {
+    let load = "mov (%rdx),%rax";
+    for (reading, instructions, how) in [
+        // A planted load from an address that a digit makes, straight, computed, and by way of the stack.
+        (LIMBS, &[load, "mov (%rcx,%rax,8),%rbx"][..], Some("an address")),
+        (
+            LIMBS,
+            &[
+                load,
+                "and $0x1f,%eax",
+                "shl $0x6,%rax",
+                "lea (%rcx,%rax,1),%rdi",
+                "vmovdqu64 (%rdi),%zmm0",
+            ],
+            Some("an address"),
+        ),
+        (
+            LIMBS,
+            &[
+                load,
+                "mov %rax,0x8(%rsp)",
+                "mov 0x8(%rsp),%rdi",
+                "mulx (%rdi),%rax,%rbp",
+            ],
+            Some("an address"),
+        ),
+        (
+            LIMBS,
+            &[
+                load,
+                "push %rax",
+                "sub $0x10,%rsp",
+                "mov 0x10(%rsp),%rcx",
+                "mov %rdx,(%rcx)",
+            ],
+            Some("an address"),
+        ),
+        (
+            CARRIES,
+            &["vmovq %xmm1,%rax", "vpaddq (%rcx,%rax,8),%zmm1,%zmm1"],
+            Some("an address"),
+        ),
+        (
+            CARRIES,
+            &["movzbl (%rdi),%eax", "vmovdqu64 (%rcx,%rax,1),%zmm1"],
+            Some("an address"),
+        ),
+        (
+            CARRIES,
+            &["mov (%rdi,%rcx,8),%rax", "mov (%rax),%rdx"],
+            Some("an address"),
+        ),
+        (
+            CARRIES,
+            &["vmovupd %zmm1,0x0(%rsp)", "mov 0x38(%rsp),%rax", "mov (%rax),%rdx"],
+            Some("an address"),
+        ),
+        (ROWS, &["vpgatherqq (%rax,%zmm1,8),%zmm2{%k1}"], Some("an address")),
+        // A planted load under a mask that digits make, straight and computed.
+        (
+            ROWS,
+            &["vpcmpeqq %zmm1,%zmm2,%k1", "vpaddq (%rsi),%zmm1,%zmm1{%k1}"],
+            Some("a mask over memory"),
+        ),
+        (
+            ROWS,
+            &[
+                "vpcmpnleuq %zmm1,%zmm2,%k6",
+                "kaddq %k6,%k6,%k6",
+                "kxorq %k7,%k6,%k6",
+                "vmovdqu64 %zmm1,(%rdi){%k6}",
+            ],
+            Some("a mask over memory"),
+        ),
+        (ROWS, &["vmovdqu64 (%rdi),%zmm1{%k1}"], Some("a mask over memory")),
+        (
+            CARRIES,
+            &["vmovq %xmm1,%rax", "kmovb %eax,%k1", "vporq (%rdx),%zmm3,%zmm3{%k1}"],
+            Some("a mask over memory"),
+        ),
+        (ROWS, &["vpmaskmovq (%rax),%ymm1,%ymm2"], Some("a mask over memory")),
+        // Branches, jumps, divisions.
+        (LIMBS, &[load, "test %rax,%rax", "je 9 <f>"], Some("a branch")),
+        (
+            LIMBS,
+            &[load, "add %rax,%rbx", "dec %rcx", "jb 9 <f>"],
+            Some("a branch"),
+        ),
+        (CARRIES, &["kortestb %k1,%k1", "je 9 <f>"], Some("a branch")),
+        (
+            LIMBS,
+            &[load, "adcx %rax,%rbx", "sbb %rcx,%rcx", "mov (%rsi,%rcx,8),%rdx"],
+            Some("an address"),
+        ),
+        (LIMBS, &[load, "jmp *%rax"], Some("a jump's target")),
+        (LIMBS, &[load, "div %rcx"], Some("a division's time")),
+        // A digit in a general register, where none is to be.
+        (
+            IN_VECTORS,
+            &["kmovb %k1,%eax"],
+            Some("a general register, or the flags"),
+        ),
+        (
+            IN_VECTORS,
+            &["vptest %ymm1,%ymm1"],
+            Some("a general register, or the flags"),
+        ),
+        (
+            IN_VECTORS,
+            &["vpextrq $0x1,%xmm1,%rax"],
+            Some("a general register, or the flags"),
+        ),
+        (
+            IN_VECTORS,
+            &["mov (%rax,%rcx,8),%rdx"],
+            Some("a general register, or the flags"),
+        ),
+        (
+            IN_VECTORS,
+            &["movzbl 0x3(%rsi),%eax"],
+            Some("a general register, or the flags"),
+        ),
+        (
+            IN_VECTORS,
+            &["vmovupd %ymm1,0x0(%rsp)", "movzbl 0x1f(%rsp),%eax"],
+            Some("a general register, or the flags"),
+        ),
+        (ROWS, &["mov 0x18(%rdi),%rcx"], Some("a general register, or the flags")),
+        (
+            TILES,
+            &["mov 0x18(%rax),%rcx"],
+            Some("a general register, or the flags"),
+        ),
+        // What shows none.
+        (LIMBS, &[load, "xor %eax,%eax", "mov (%rcx,%rax,8),%rbx"], None),
+        (LIMBS, &[load, "add %rax,%rbx", "dec %rcx", "jne 9 <f>"], None),
+        (
+            LIMBS,
+            &[
+                "mov %rsi,0x8(%rsp)",
+                load,
+                "mov %rax,(%rsp)",
+                "mov 0x8(%rsp),%rsi",
+                "mov (%rsi),%rdx",
+            ],
+            None,
+        ),
+        (
+            LIMBS,
+            &[
+                "push %rsi",
+                "push %rdi",
+                load,
+                "pop %rdi",
+                "pop %rsi",
+                "mov (%rsi),%rax",
+            ],
+            None,
+        ),
+        (
+            LIMBS,
+            &[
+                load,
+                "cmove %rax,%rcx",
+                "mulx (%rsi),%rax,%rbp",
+                "adcx %rax,%r8",
+                "adox %rbp,%r9",
+            ],
+            None,
+        ),
+        (
+            ROWS,
+            &["mov $0xfe,%eax", "kmovb %eax,%k1", "vpmadd52luq (%r8),%zmm1,%zmm2{%k1}"],
+            None,
+        ),
+        (
+            ROWS,
+            &[
+                "vpcmpeqq %zmm1,%zmm2,%k1",
+                "vpsubq %zmm1,%zmm2,%zmm2{%k1}",
+                "sub $0x1,%rcx",
+                "jne 9 <f>",
+            ],
+            None,
+        ),
+        (
+            TILES,
+            &[
+                "mov 0x18(%rsi),%rcx",
+                "add 0x8(%rdi),%rcx",
+                "vbroadcastf128 (%rcx),%ymm12",
+            ],
+            None,
+        ),
+        (
+            IN_VECTORS,
+            &["mov 0x18(%rdi),%rcx", "vpmadd52luq (%rcx,%rax,8),%zmm1,%zmm2"],
+            None,
+        ),
+        (
+            IN_VECTORS,
+            &["data16 cs nopw 0x0(%rax,%rax,1)", "vmovdqu64 %zmm1,0x40(%rsp)"],
+            None,
+        ),
+        (IN_VECTORS, &["vmovupd %ymm1,0x0(%rsp)", "mov 0x38(%rsp),%rax"], None),
+        (
+            IN_VECTORS,
+            &["vmovupd %ymm1,0x0(%rsp)", "mov %rcx,0x8(%rsp)", "mov 0x8(%rsp),%rcx"],
+            None,
+        ),
     ] {
-        assert_eq!(leak(instruction).is_some(), seen, "{instruction}");
+        let function = straight(instructions);
+        assert_eq!(
+            function.shows_a_digit(reading).map(|(_, how)| how),
+            how,
+            "{instructions:#?}"
+        );
     }
+    // Twice around: what is a pointer at first is a digit the second time.
+    let around = straight(&["vmovdqu64 (%rdi),%zmm1", "mov (%rsi),%rdi", "dec %rcx", "jne 0 <f>"]);
+    assert_eq!(around.shows_a_digit(LIMBS).map(|(_, how)| how), Some("an address"));
+}
+
+#[test]
+fn operands_are_understood() {
     assert_eq!(stack_offset("vmovdqu64 %zmm1,0x40(%rsp)"), Some(64));
     assert_eq!(stack_offset("mov (%rsp),%rax"), Some(0));
     assert_eq!(stack_offset("mov 0x8(%rdi),%rax"), None);
@@ -184,18 +414,6 @@ fn a_leak_in_machine_code_is_seen() {
     ] {
         assert_eq!(width(instruction), bytes, "{instruction}");
     }
-    for (instructions, seen) in [
-        (["vmovupd %zmm1,0x0(%rsp)", "mov 0x38(%rsp),%rax"], true),
-        (["vmovupd %ymm1,0x0(%rsp)", "mov 0x38(%rsp),%rax"], false),
-        (["vmovupd %ymm1,0x0(%rsp)", "movzbl 0x1f(%rsp),%eax"], true),
-        (["mov %cl,0x8(%rsp)", "movzbl 0x8(%rsp),%ecx"], false),
-    ] {
-        assert_eq!(reads_after(&instructions), seen, "{instructions:?}");
-    }
-    // One byte stored says nothing of the seven beside it.
-    let beside = ["vmovupd %zmm1,0x0(%rsp)", "mov %cl,0x8(%rsp)"];
-    assert!(!reads_after(&[&beside[..], &["movzbl 0x8(%rsp),%ecx"]].concat()));
-    assert!(reads_after(&[&beside[..], &["mov 0x8(%rsp),%rcx"]].concat()));
 }
 
 #[test]
@@ -252,11 +470,6 @@ fn an_access_under_a_mask_is_seen() {
         let access = straight(&instructions).accesses_under_a_mask().is_some();
         assert_eq!(access, seen, "{instructions:?}");
     }
-}
-
-/// Whether these instructions, one after another, read a part of a vector.
-fn reads_after(instructions: &[&str]) -> bool {
-    straight(instructions).reads_a_part_of_a_vector().is_some()
 }
 
 /// A function of these instructions, at the addresses from 0 on.

@@ -6,7 +6,7 @@ use rsalab_engines::{
     Absent, EngineInfo, Limits, Session, Worker, gpu,
     registry::{Entry, Registry},
 };
-use rsalab_rsa::{Operation, kernels, shares};
+use rsalab_rsa::{Operation, kernel_ranges, kernels};
 use serde::Serialize;
 
 use super::selection::registry;
@@ -90,17 +90,17 @@ pub(crate) fn run(arguments: &Engines) -> Result<()> {
                 missing: kernel.available.err(),
             })
             .collect(),
-        dispatch: shares()
+        dispatch: kernel_ranges()
             .into_iter()
-            .map(|share| Dispatch {
-                operation: match share.operation {
+            .map(|range| Dispatch {
+                operation: match range.operation {
                     Operation::Private => "private",
                     Operation::Public => "public",
                 },
-                bits: share.bits,
-                from: share.from,
-                to: share.to,
-                kernel: share.kernel.name(),
+                bits: range.bits,
+                from: range.from,
+                to: range.to,
+                kernel: range.kernel.name(),
             })
             .collect(),
     };

@@ -17,7 +17,6 @@ impl Neon {
 }
 
 impl Doubles<4> for Neon {
-    const MONT47: &'static str = "mont47x4_neon";
     /// No proof is needed: the target's baseline has the instructions.
     type Token = ();
     type Mask = [uint64x2_t; 2];

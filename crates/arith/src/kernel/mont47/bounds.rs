@@ -169,7 +169,6 @@ impl Range {
 const NO_GRAIN: i32 = -1000;
 
 impl Doubles<4> for Range {
-    const MONT47: &'static str = "intervals";
     /// Whether something approximate is allowed at all.
     type Token = ();
     type Mask = ();

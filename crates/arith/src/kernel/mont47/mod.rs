@@ -107,7 +107,6 @@ impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
 }
 
 impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, K> {
-    const NAME: &'static str = V::MONT47;
     const LANES: usize = N;
     type Moduli = Moduli<N>;
 
@@ -269,58 +268,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::doubles::Portable;
-    use crate::kernel::tests::{agrees_with_the_model, selects};
-
-    fn is_a_kernel<K: LaneKernel>(kernel: K) {
-        for len in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 24, 32, 48] {
-            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(kernel, bits.max(2), len, 4);
-            }
-        }
-        agrees_with_the_model(kernel, 8192, 128, 1);
-        agrees_with_the_model(kernel, 16384, 256, 1);
-        for len in [1, 4, 8, 13, 16] {
-            selects(kernel, len);
-        }
-    }
-
-    #[test]
-    fn the_portable_form_is_a_kernel() {
-        is_a_kernel(Mont47::<Portable<4>, 4, 6>::new(()));
-    }
-
-    /// The tiles of the widest registers.
-    #[test]
-    fn tiles_of_eight_columns_are_a_kernel() {
-        is_a_kernel(Mont47::<Portable<1>, 1, 8>::new(()));
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    #[test]
-    fn the_form_of_aarch64_is_a_kernel() {
-        is_a_kernel(Mont47::<crate::kernel::aarch64::neon::Neon, 4, 6>::new(()));
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_form_of_256_bits_is_a_kernel() {
-        use crate::kernel::x86_64::avx2fma::{HaveAvx2Fma, Ymm};
-        match HaveAvx2Fma::check() {
-            Some(token) => is_a_kernel(Mont47::<Ymm, 4, 6>::new(token)),
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_form_of_512_bits_is_a_kernel() {
-        use crate::kernel::x86_64::avx512f::{HaveAvx512F, ZmmDoubles};
-        match HaveAvx512F::check() {
-            Some(token) => is_a_kernel(Mont47::<ZmmDoubles, 8, 8>::new(token)),
-            None => eprintln!("skipped: this CPU has no AVX-512 F"),
-        }
-    }
+pub(crate) mod tests {
+    /// Tiles of every size, alone and with others, and a form of each width.
+    pub(crate) const LIMBS: &[usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 24, 32, 41, 46, 48];
 }

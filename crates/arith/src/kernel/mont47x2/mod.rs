@@ -64,7 +64,6 @@ impl<V: Pairs<N>, const N: usize> Mont47x2<V, N> {
 }
 
 impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
-    const NAME: &'static str = <V as Pairs<N>>::NAME;
     const LANES: usize = N;
     type Moduli = Moduli<V::Plan, N>;
 
@@ -230,41 +229,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::doubles::Portable;
-    use crate::kernel::tests::{agrees_with_the_model, selects};
-
-    fn is_a_kernel<V: Pairs<N>, const N: usize>(token: V::Token) {
-        let kernel = Mont47x2::<V, N>::new(token);
-        for len in (1..=38).chain([46, 47, 48]) {
-            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(kernel, bits.max(2), len, 4);
-            }
-        }
-        agrees_with_the_model(kernel, 8192, 128, 1);
-        agrees_with_the_model(kernel, 16384, 256, 1);
-        for len in [1, 4, 8, 13, 16, 32] {
-            selects(kernel, len);
-        }
-    }
-
-    #[test]
-    fn the_portable_form_is_a_kernel() {
-        is_a_kernel::<Portable<4>, 1>(());
-        is_a_kernel::<Portable<4>, 2>(());
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_register_form_is_a_kernel() {
-        use crate::kernel::x86_64::avx2fma::{HaveAvx2Fma, Ymm};
-        match HaveAvx2Fma::check() {
-            Some(token) => {
-                is_a_kernel::<Ymm, 1>(token);
-                is_a_kernel::<Ymm, 2>(token);
-            }
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-    }
+pub(crate) mod tests {
+    /// Tiles of every size, alone and with others, and a form of each width.
+    pub(crate) const LIMBS: &[usize] = &crate::kernel::tests::up_to_38_limbs([46, 47, 48]);
 }

@@ -8,8 +8,6 @@ use crate::kernel::mont47::form::Form;
 /// Four doubles that hold a pair of digits of each of two numbers, a number in each half. Of one number each half has a
 /// pair, and takes a sum of its own.
 pub(crate) trait Pairs<const N: usize>: Doubles<4> {
-    /// The name of the Montgomery kernel over this form.
-    const NAME: &'static str;
     /// What is prepared for numbers of one length.
     type Plan: Clone + Send + Sync;
 

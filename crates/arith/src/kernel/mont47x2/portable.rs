@@ -7,7 +7,6 @@ use crate::kernel::doubles::{Doubles, Portable, Vector};
 use crate::kernel::mont47::form::Form;
 
 impl<const N: usize> Pairs<N> for Portable<4> {
-    const NAME: &'static str = "mont47x2_portable";
     type Plan = ();
 
     fn run_pairs((): (), work: impl Work<Self, N>) {

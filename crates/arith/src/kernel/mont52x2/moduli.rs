@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 /// The moduli of N numbers, prepared.
 #[derive(Clone)]
 pub(crate) struct Moduli<const N: usize> {
-    /// Of how many numbers, the first ones, results are wanted.
-    pub(super) wanted: usize,
+    /// The numbers, the first ones, of which results are wanted.
+    pub(super) active: usize,
     pub(super) plain: Vec<Nat>,
     /// What reduces row by row, number by number, where that is done; then what is against the columns is not there.
     pub(super) rows: Aligned,
@@ -46,7 +46,7 @@ impl<const N: usize> Moduli<N> {
             digits52::put(digits_mut::<N>(&mut unit, lane), &[1]);
         }
         Self {
-            wanted: N,
+            active: N,
             plain: vec![Nat::zero(limbs); N],
             rows: Aligned::zero(digits.map_or(0, |digits| N * rows::modulus_words(digits))),
             n: shifted(width + 1),

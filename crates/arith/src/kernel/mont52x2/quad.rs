@@ -13,8 +13,6 @@ use std::hint::black_box;
 /// Four 64-bit words for each of N numbers. A value can only be made with a [`Token`](Self::Token), so having one
 /// proves that this CPU can work on it. What is said of places holds for the four of each number.
 pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
-    /// The name of the Montgomery kernel over this form.
-    const NAME: &'static str;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
     /// The form that works on the first number and leaves the others as they are, where that is faster; else this one.
@@ -145,7 +143,6 @@ fn is_equal(a: u64, b: u64) -> u64 {
 }
 
 impl<const N: usize> Quads<N> for Portable<N> {
-    const NAME: &'static str = "mont52x2_portable";
     type Token = ();
     type First = Self;
     type Rows = NoRows<()>;

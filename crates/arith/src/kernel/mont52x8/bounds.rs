@@ -63,7 +63,6 @@ impl Range {
 }
 
 impl Lanes for Range {
-    const MONT52X8: &'static str = "intervals";
     type Token = ();
     type Mask = ();
 

@@ -109,7 +109,6 @@ impl<V: Lanes> Mont52x8<V> {
 }
 
 impl<V: Lanes> LaneKernel for Mont52x8<V> {
-    const NAME: &'static str = V::MONT52X8;
     const LANES: usize = 8;
     type Moduli = Moduli;
 
@@ -366,36 +365,7 @@ fn by_pairs<V: Lanes>(kernel: Mont52x8<V>, power: FixedWindow<'_, Moduli>, width
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::lanes::Portable;
-    use crate::kernel::tests::{agrees_with_the_model, selects};
-
-    fn is_a_kernel<V: Lanes>(token: V::Token) {
-        let kernel = Mont52x8::<V>::new(token);
-        for len in [1, 2, 4, 5, 6, 8, 12, 13, 16, 24, 32] {
-            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(kernel, bits.max(2), len, 4);
-            }
-        }
-        agrees_with_the_model(kernel, 16384, 256, 1);
-        for len in [1, 4, 8, 13, 16] {
-            selects(kernel, len);
-        }
-    }
-
-    #[test]
-    fn the_portable_form_is_a_kernel() {
-        is_a_kernel::<Portable>(());
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_register_form_is_a_kernel() {
-        use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
-        match HaveIfma::check() {
-            Some(token) => is_a_kernel::<Zmm>(token),
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
-        }
-    }
+pub(crate) mod tests {
+    /// Numbers of one block and of several, with a small block and without.
+    pub(crate) const LIMBS: &[usize] = &[1, 2, 4, 5, 6, 8, 12, 13, 16, 24, 32, 41, 48];
 }

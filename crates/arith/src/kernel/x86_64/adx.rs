@@ -70,8 +70,6 @@ fn whole(limbs: usize) -> usize {
 }
 
 impl Products for HaveAdx {
-    const MONT64X1: &'static str = "mont64x1_adx";
-
     fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
         let (limbs, whole) = (a.len(), whole(a.len()));
         if whole == 0 {

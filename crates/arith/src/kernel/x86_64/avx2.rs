@@ -75,7 +75,6 @@ macro_rules! both {
 }
 
 impl Lanes for YmmWords {
-    const MONT52X8: &'static str = "mont52x8_avx2";
     type Token = HaveAvx2Fma;
     type Mask = Self;
 

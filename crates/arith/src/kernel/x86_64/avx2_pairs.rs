@@ -18,7 +18,6 @@ fn run_avx2fma_pairs<const N: usize>(token: HaveAvx2Fma, work: impl Work<Ymm, N>
 }
 
 impl<const N: usize> Pairs<N> for Ymm {
-    const NAME: &'static str = "mont47x2_avx2fma";
     type Plan = Plan;
 
     fn run_pairs(token: HaveAvx2Fma, work: impl Work<Self, N>) {

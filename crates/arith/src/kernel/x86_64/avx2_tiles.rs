@@ -11,105 +11,40 @@
 //! register.
 
 use super::avx2fma::HaveAvx2Fma;
+use super::generated::tiles::{Constants, High, LARGEST_TILE, Start, Step, Tile};
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;
 use crate::kernel::mont47x2::operand::{Carries, Factors, Multiplication, Pair};
 use std::arch::naked_asm;
 use std::ops::Range;
 
-/// What the first column of a tile takes in the first row, in bytes from where it starts; and rows.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Step {
-    pairs: usize,
-    b: usize,
-    /// The first factor itself in a square, where b is its double: the pair of the first row that does not reach all
-    /// columns.
-    plain: usize,
-    /// Rows that reach all columns.
-    rows: usize,
-    modulus_pairs: usize,
-    quotient: usize,
-    quotient_rows: usize,
-    /// The lowest pair of the tile.
-    out: usize,
-}
-
-/// Where everything starts.
-#[repr(C)]
-struct Starts {
-    pairs: *const Vector<4>,
-    moved: *const Vector<4>,
-    b: *const u64,
-    plain: *const u64,
-    modulus_pairs: *const Vector<4>,
-    modulus_moved: *const Vector<4>,
-    quotient: *const u64,
-    out: *mut u64,
-    below: *mut Below,
-    sum_below: *mut Below,
-    tau: *const u64,
-}
-
-/// What a pair of columns leaves for the one above: the high parts, multiples of 2^W, and what was carried.
-type Below = [Vector<4>; 2];
-
-/// What the code finds in memory, in vectors.
-#[repr(C, align(32))]
-struct Constants([[f64; 4]; 10]);
-
-impl Constants {
-    const fn new(width: i32) -> Self {
-        const fn power(exponent: i32) -> f64 {
-            f64::from_bits(((1023 + exponent) as u64) << 52)
-        }
-        Self([
-            [1.5 * power(width + 52); 4],
-            [power(-width); 4],
-            [-power(width); 4],
-            [1.5 * power(52); 4],
-            [1.0, 2.0, 1.0, 2.0],
-            [1.0, 2.0, 0.0, 0.0],
-            [2.0, 2.0, 1.0, 2.0],
-            [1.0, 0.0, 1.0, 0.0],
-            [0.0, 0.0, 1.0, 0.0],
-            [1.0, 0.0, 2.0, 2.0],
-        ])
+/// The constants of digits of so many bits.
+const fn constants(width: i32) -> Constants<[f64; 4]> {
+    const fn power(exponent: i32) -> f64 {
+        f64::from_bits(((1023 + exponent) as u64) << 52)
     }
-
-    fn of(form: Form) -> &'static Self {
-        &CONSTANTS[form.width - NARROWEST]
+    Constants {
+        origin: [1.5 * power(width + 52); 4],
+        inverse_radix: [power(-width); 4],
+        minus_radix: [-power(width); 4],
+        integer: [1.5 * power(52); 4],
+        diagonal: [1.0, 2.0, 1.0, 2.0],
+        first_of_one: [1.0, 2.0, 0.0, 0.0],
+        second_of_one: [2.0, 2.0, 1.0, 2.0],
+        diagonal_reversed: [1.0, 0.0, 1.0, 0.0],
+        first_of_one_reversed: [0.0, 0.0, 1.0, 0.0],
+        second_of_one_reversed: [1.0, 0.0, 2.0, 2.0],
     }
 }
 
 /// The least width of digits.
 const NARROWEST: usize = 44;
 
-static CONSTANTS: [Constants; 4] = [
-    Constants::new(44),
-    Constants::new(45),
-    Constants::new(46),
-    Constants::new(47),
-];
+static CONSTANTS: [Constants<[f64; 4]>; 4] = [constants(44), constants(45), constants(46), constants(47)];
 
 /// # Safety
 /// The CPU has AVX2 and FMA, and everything that the tile reaches is there.
-type Code = unsafe extern "sysv64" fn(&Step, &Starts, &Constants);
-
-/// Which function.
-#[derive(Clone, Copy)]
-struct Tile {
-    numbers: usize,
-    columns: usize,
-    squares: bool,
-    high: Option<High>,
-}
-
-#[derive(Clone, Copy)]
-struct High {
-    is_lowest: bool,
-    is_joined: bool,
-}
+type Code = unsafe extern "sysv64" fn(&Step<usize>, &Start<*mut u64>, &Constants<[f64; 4]>);
 
 /// One of the files that the build has written.
 macro_rules! code {
@@ -117,7 +52,7 @@ macro_rules! code {
         /// # Safety
         /// That of [`Code`].
         #[unsafe(naked)]
-        unsafe extern "sysv64" fn code(_: &Step, _: &Starts, _: &Constants) {
+        unsafe extern "sysv64" fn code(_: &Step<usize>, _: &Start<*mut u64>, _: &Constants<[f64; 4]>) {
             naked_asm!(include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")), options(raw))
         }
         code
@@ -127,9 +62,6 @@ macro_rules! code {
 fn code(tile: Tile) -> Code {
     include!(concat!(env!("OUT_DIR"), "/tiles.rs"))
 }
-
-/// Pairs of columns in the largest tile.
-const LARGEST_TILE: usize = 6;
 
 /// How the columns of numbers of so many pairs are cut into tiles.
 struct Tiles {
@@ -170,7 +102,7 @@ fn cut(pairs: usize) -> Vec<Range<usize>> {
 /// A tile and its code.
 #[derive(Clone, Copy)]
 struct Call {
-    step: Step,
+    step: Step<usize>,
     code: Code,
 }
 
@@ -232,29 +164,32 @@ impl Plan {
             assert!(operand.pairs.len() == pairs + 1);
             assert!(operand.moved.len() == (N - 1) * (pairs + 1));
         }
-        let constants = Constants::of(modulus.form);
+        let constants = &CONSTANTS[modulus.form.width - NARROWEST];
         let (out, q) = (out.as_mut_ptr().cast::<u64>(), q.as_mut_ptr().cast::<u64>());
+        // What is read alone is never written through these.
+        let vectors = |vectors: &[Vector<4>]| vectors.as_ptr().cast_mut().cast();
+        let pairs_of = |pairs: &[Pair<N>]| pairs.as_ptr().cast_mut().cast();
         *carries = Carries::default();
         let [below, below_of_q, sum_below] = carries;
-        let mut starts = Starts {
-            pairs: a.pairs.as_ptr(),
-            moved: a.moved.as_ptr(),
-            b: twice.unwrap_or(b).as_ptr().cast(),
-            plain: b.as_ptr().cast(),
-            modulus_pairs: modulus.n.pairs.as_ptr(),
-            modulus_moved: modulus.n.moved.as_ptr(),
+        let mut starts = Start {
+            pairs: vectors(a.pairs),
+            moved: vectors(a.moved),
+            b: pairs_of(twice.unwrap_or(b)),
+            plain: pairs_of(b),
+            modulus_pairs: vectors(modulus.n.pairs),
+            modulus_moved: vectors(modulus.n.moved),
             quotient: q,
             out,
-            below,
-            sum_below,
+            below: below.as_mut_ptr().cast(),
+            sum_below: sum_below.as_mut_ptr().cast(),
             tau: out.wrapping_add(2 * N * (pairs - 1)),
         };
-        let of_q = Starts {
-            pairs: modulus.inverse.pairs.as_ptr(),
-            moved: modulus.inverse.moved.as_ptr(),
+        let of_q = Start {
+            pairs: vectors(modulus.inverse.pairs),
+            moved: vectors(modulus.inverse.moved),
             b: out,
             out: q,
-            below: below_of_q,
+            below: below_of_q.as_mut_ptr().cast(),
             ..starts
         };
         let calls = if twice.is_some() { &self.square } else { &self.product };

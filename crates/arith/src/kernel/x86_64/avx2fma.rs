@@ -31,7 +31,6 @@ fn run_avx2fma<W: Work<4>>(token: HaveAvx2Fma, work: W) {
 }
 
 impl Doubles<4> for Ymm {
-    const MONT47: &'static str = "mont47x4_avx2fma";
     const HAS_SHORT: bool = true;
     type Token = HaveAvx2Fma;
     type Mask = Self;

@@ -35,7 +35,6 @@ fn run_avx512f<W: Work<8>>(token: HaveAvx512F, work: W) {
 }
 
 impl Doubles<8> for ZmmDoubles {
-    const MONT47: &'static str = "mont47x8_avx512f";
     type Token = HaveAvx512F;
     type Mask = __m512i;
 

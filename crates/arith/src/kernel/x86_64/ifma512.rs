@@ -33,7 +33,6 @@ fn run_ifma512<W: Work>(token: HaveIfma, work: W) {
 }
 
 impl Lanes for Zmm {
-    const MONT52X8: &'static str = "mont52x8_ifma512";
     type Token = HaveIfma;
     type Mask = __mmask8;
 

@@ -73,7 +73,6 @@ macro_rules! form {
         }
 
         impl Quads<$numbers> for $form {
-            const NAME: &'static str = "mont52x2_ifma";
             type Token = HaveIfma;
             type First = $first;
             type Rows = ifma_rows::$digits;
@@ -288,11 +287,11 @@ form! {
     };
 }
 
-form_of_256_bits! { OneQuad, One, 1, run_quad_of_one, rows_of_one }
-form_of_256_bits! { FirstQuad, FirstOfTwo, 2, run_quad_of_first, rows_of_first }
+form_of_256_bits! { OneQuad, One, 1, run_one_quad, rows_of_one }
+form_of_256_bits! { FirstQuad, FirstOfTwo, 2, run_one_of_two, rows_of_first }
 
 form! {
-    TwoQuads, FirstQuad, Two, 2, run_quad_of_two, 0b1_0001,
+    TwoQuads, FirstQuad, Two, 2, run_two_quads, 0b1_0001,
     _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
     _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
     _mm512_madd52lo_epu64 _mm512_madd52hi_epu64,

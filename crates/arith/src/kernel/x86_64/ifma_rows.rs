@@ -1,5 +1,5 @@
 //! Montgomery arithmetic on one number or two at once with AVX-512 IFMA, digit by digit: a digit of b and one of the
-//! quotient in all places of a vector, times all of the other factor. For the lengths of [`LENGTHS`]; `build/rows.rs`
+//! quotient in all places of a vector, times all of the other factor. For the lengths of `LENGTHS`; `build/rows/`
 //! writes the code.
 //!
 //! ```text
@@ -22,14 +22,15 @@
 //!
 //! R = 2^(52 d) >= 16 · 2^(64 N) for numbers of N limbs. The quotient's digits but the last are below R / 2^52
 //! together, and m n below 2^52 n; the last one takes less than R n / R: a result is below a b / R + 2 n, as elsewhere
-//! in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four products, each below 2^52, in each of d <= 40
+//! in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four products, each below 2^52, in each of d <= 48
 //! rows, two more of the diagonal, and carries: below 2^60.
 //!
 //! # Time
 //!
-//! Straight lines and loops over public counts; no branch and no address depends on a digit. The carries of a result
-//! pass through general registers.
+//! Straight lines and loops over public counts; no branch, no address and no mask over memory depends on a digit.
+//! General registers hold pointers, counts and immediates; the carries of a result are found in masks.
 
+use super::generated::rows::{Constants, WORKING_VECTORS};
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::kernel::mont52x2::layout::{DIGITS, Words};
@@ -37,21 +38,7 @@ use crate::kernel::mont52x2::rows::{self, Rows, SquareAndMultiply, VECTOR};
 use std::arch::naked_asm;
 use std::ptr;
 
-/// Vectors of working memory for each of a number's.
-const WORKING_VECTORS: usize = 4;
-
-/// What the code wants to find in memory.
-#[repr(C, align(64))]
-struct Constants {
-    /// By a digit in the lowest place; everything away elsewhere.
-    shifts: [u64; VECTOR],
-    largest_digit: [u64; VECTOR],
-    /// Places of two vectors by turns: the lower four of each, and the upper.
-    lower_pairs: [u64; VECTOR],
-    upper_pairs: [u64; VECTOR],
-}
-
-static CONSTANTS: Constants = Constants {
+static CONSTANTS: Constants<[u64; VECTOR]> = Constants {
     shifts: [DIGIT_BITS as u64, 64, 64, 64, 64, 64, 64, 64],
     largest_digit: [DIGIT_MASK; VECTOR],
     lower_pairs: [0, 8, 1, 9, 2, 10, 3, 11],
@@ -59,7 +46,7 @@ static CONSTANTS: Constants = Constants {
 };
 
 /// a, b or null, the moduli, how many squarings, working memory, constants.
-type Code = unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants);
+type Code = unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants<[u64; VECTOR]>);
 
 /// The code for one length, for one number and for two.
 #[derive(Clone, Copy)]
@@ -80,7 +67,7 @@ macro_rules! code {
             _: *const u64,
             _: usize,
             _: *mut u64,
-            _: &Constants,
+            _: &Constants<[u64; VECTOR]>,
         ) {
             naked_asm!(include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")), options(raw))
         }
@@ -88,17 +75,8 @@ macro_rules! code {
     }};
 }
 
-macro_rules! lengths {
-    ($($digits:literal)*) => {
-        /// The shortest first.
-        static LENGTHS: [Length; [$($digits),*].len()] = [$(Length {
-            digits: $digits,
-            code: [code!(concat!($digits, "x1")), code!(concat!($digits, "x2"))],
-        }),*];
-    };
-}
-
-lengths! { 8 10 12 14 16 18 20 21 24 26 28 30 32 36 40 41 44 48 }
+/// The shortest first.
+static LENGTHS: &[Length] = include!(concat!(env!("OUT_DIR"), "/lengths.rs"));
 
 impl Length {
     /// The shortest one for numbers of `limbs` limbs.
@@ -112,7 +90,7 @@ impl Length {
 }
 
 impl Length {
-    /// a = a^(2^times) b mod n, each product divided by R.
+    /// a = a^(2^times) b mod n, each product divided by R; one product at least.
     ///
     /// # Safety
     /// `code` is the one for N numbers.
@@ -125,13 +103,14 @@ impl Length {
             working,
         } = operation;
         let working = working.as_flattened_mut().as_flattened_mut();
-        let start = working.as_ptr().align_offset(align_of::<Constants>());
+        let start = working.as_ptr().align_offset(align_of_val(&CONSTANTS));
         let vectors = N * WORKING_VECTORS * rows::vectors(self.digits);
         let working = &mut working[start..][..vectors * VECTOR];
         assert_eq!(a.len(), self.digits.div_ceil(DIGITS));
+        assert!(times > 0 || b.is_some());
         assert!(b.is_none_or(|b| b.len() == a.len()));
         assert!(moduli.len() >= N * rows::modulus_words(self.digits));
-        assert!(moduli.as_ptr().cast::<Constants>().is_aligned());
+        assert!(moduli.as_ptr().cast::<Constants<[u64; VECTOR]>>().is_aligned());
         // SAFETY: the token proves the instructions; memory is as long as the code wants it, and on the borders.
         unsafe {
             code(

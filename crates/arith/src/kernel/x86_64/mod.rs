@@ -11,7 +11,7 @@ mod avx2_pairs;
 mod avx2_tiles;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
-
+mod generated;
 pub(crate) mod ifma512;
 pub(crate) mod ifma_quads;
 pub(crate) mod ifma_rows;

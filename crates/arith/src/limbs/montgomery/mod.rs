@@ -31,9 +31,6 @@ pub(crate) type Odd<'a> = (&'a [u64], u64);
 
 /// What products and reductions are made with.
 pub(crate) trait Products: Copy + Send + Sync + 'static {
-    /// The name of the Montgomery kernel that is made of them.
-    const MONT64X1: &'static str;
-
     /// t = a b. a and b have N limbs, t has 2 N.
     fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]);
     /// t = a^2. a has N limbs, t has 2 N.
@@ -86,8 +83,6 @@ macro_rules! with_blocks {
 }
 
 impl Products for Portable {
-    const MONT64X1: &'static str = "mont64x1_portable";
-
     fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
         with_blocks!(a.len(), B => mul_blocks::<B>(t, a, b), rows::mul(t, a, b));
     }

@@ -52,7 +52,7 @@ impl Blinding {
 }
 
 /// Blinding and check for one modulus, whatever the kernel.
-pub(crate) trait Guard: Send + Sync {
+pub(crate) trait BlindedCheck: Send + Sync {
     /// Numbers that one step takes.
     fn items(&self) -> usize;
     /// Words of working memory.
@@ -77,16 +77,16 @@ pub(crate) trait Guard: Send + Sync {
     );
 }
 
-/// [`Guard`] with one kernel, n in every lane.
+/// [`BlindedCheck`] with one kernel, n in every lane.
 #[derive(Clone)]
-pub(crate) struct LaneGuard<K: LaneKernel> {
+pub(crate) struct LaneBlindedCheck<K: LaneKernel> {
     kernel: K,
     modulus: Modulus,
     moduli: K::Moduli,
     exponent: PublicExponent,
 }
 
-impl<K: LaneKernel> LaneGuard<K> {
+impl<K: LaneKernel> LaneBlindedCheck<K> {
     pub(crate) fn new(kernel: K, modulus: &Modulus, e: &[u64]) -> Self {
         let exponent = PublicExponent::new_vartime::<K>(e, modulus.limbs());
         Self::with_exponent(kernel, modulus, exponent)
@@ -131,7 +131,7 @@ impl<K: LaneKernel> LaneGuard<K> {
         }
     }
 
-    /// Puts the modulus of another guard, which is of the same size, into a lane.
+    /// Puts the modulus of another check, which is of the same size, into a lane.
     pub(crate) fn gather(&mut self, lane: usize, from: &Self) {
         self.kernel.copy_modulus(&mut self.moduli, lane, &from.moduli, lane);
         self.exponent.copy_lane(lane, &from.exponent, lane);
@@ -162,7 +162,7 @@ impl<K: LaneKernel> LaneGuard<K> {
     }
 }
 
-impl<K: LaneKernel> Guard for LaneGuard<K> {
+impl<K: LaneKernel> BlindedCheck for LaneBlindedCheck<K> {
     fn items(&self) -> usize {
         K::LANES
     }
@@ -249,32 +249,32 @@ mod tests {
         Modulus::new(&n, 521, 9)
     }
 
-    fn guard<K: LaneKernel>(kernel: K, modulus: &Modulus) -> (LaneGuard<K>, Aligned) {
-        let guard = LaneGuard::new(kernel, modulus, &[u64::from(E)]);
-        let working = Aligned::zero(guard.working_words());
-        (guard, working)
+    fn blinded_check<K: LaneKernel>(kernel: K, modulus: &Modulus) -> (LaneBlindedCheck<K>, Aligned) {
+        let check = LaneBlindedCheck::new(kernel, modulus, &[u64::from(E)]);
+        let working = Aligned::zero(check.working_words());
+        (check, working)
     }
 
     /// The numbers of all lanes.
-    fn plain<K: LaneKernel>(guard: &LaneGuard<K>, value: &[u64], working: &mut [u64]) -> Vec<BigUint> {
+    fn plain<K: LaneKernel>(check: &LaneBlindedCheck<K>, value: &[u64], working: &mut [u64]) -> Vec<BigUint> {
         let mut value = value.to_vec();
-        guard.kernel.leave(&guard.moduli, &mut value, working);
-        let limbs = guard.modulus.limbs();
+        check.kernel.leave(&check.moduli, &mut value, working);
+        let limbs = check.modulus.limbs();
         let mut numbers = vec![0; K::LANES * limbs];
-        guard.store(&value, &mut numbers);
+        check.store(&value, &mut numbers);
         numbers.chunks(limbs).map(number).collect()
     }
 
     fn pairs_are_pairs_and_none_comes_twice<K: LaneKernel>(kernel: K) {
         let modulus = prime();
         let n = number(modulus.n());
-        let (guard, mut working) = guard(kernel, &modulus);
-        let mut blinding = guard.blinding();
+        let (check, mut working) = blinded_check(kernel, &modulus);
+        let mut blinding = check.blinding();
         let mut seen: Vec<Vec<BigUint>> = Vec::new();
         for step in 0..3 * USES {
-            guard.advance(&mut blinding, &mut working).unwrap();
-            let factors = plain(&guard, &blinding.factors, &mut working);
-            let inverses = plain(&guard, &blinding.inverses, &mut working);
+            check.advance(&mut blinding, &mut working).unwrap();
+            let factors = plain(&check, &blinding.factors, &mut working);
+            let inverses = plain(&check, &blinding.inverses, &mut working);
             for (lane, (factor, inverse)) in factors.iter().zip(&inverses).enumerate() {
                 let product = factor * inverse.modpow(&E.into(), &n) % &n;
                 assert_eq!(product, BigUint::from(1u8), "step {step}, lane {lane}");
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn pairs_of_one_lane() {
-        pairs_are_pairs_and_none_comes_twice(Mont64x1(Portable));
+        pairs_are_pairs_and_none_comes_twice(Mont64x1::new(Portable));
     }
 
     #[test]
@@ -314,8 +314,8 @@ mod tests {
         let modulus = prime();
         let n = number(modulus.n());
         let limbs = modulus.limbs();
-        let (guard, mut working) = guard(kernel, &modulus);
-        let mut blinding = guard.blinding();
+        let (check, mut working) = blinded_check(kernel, &modulus);
+        let mut blinding = check.blinding();
         for items in 1..=K::LANES {
             // Results y, their inputs y^e, and y r as a power of a blinded input would be.
             let results: Vec<BigUint> = (0..items).map(|i| (BigUint::from(3u8) << (60 * i + 7)) + i).collect();
@@ -327,9 +327,9 @@ mod tests {
             };
             let powers: Vec<BigUint> = results.iter().map(|result| result.modpow(&E.into(), &n)).collect();
             let mut values = words(&powers);
-            guard.advance(&mut blinding, &mut working).unwrap();
-            guard.blind(&blinding, &mut values, &mut working);
-            let inverses = plain(&guard, &blinding.inverses, &mut working);
+            check.advance(&mut blinding, &mut working).unwrap();
+            check.blind(&blinding, &mut values, &mut working);
+            let inverses = plain(&check, &blinding.inverses, &mut working);
             let draws: Vec<BigUint> = inverses.iter().map(|inverse| inverse.modpow(&(&n - 2u8), &n)).collect();
             for (i, value) in values.chunks(limbs).enumerate() {
                 let blinded = &powers[i] * draws[i].modpow(&E.into(), &n) % &n;
@@ -340,7 +340,7 @@ mod tests {
             values[wrong] = (&values[wrong] + 1u8) % &n;
             let mut values = words(&values);
             let mut status = vec![Status::Done; items];
-            guard.release(&blinding, &words(&powers), &mut values, &mut working, &mut status);
+            check.release(&blinding, &words(&powers), &mut values, &mut working, &mut status);
             for (i, value) in values.chunks(limbs).enumerate() {
                 let (expected, verdict) = match i == wrong {
                     true => (BigUint::ZERO, Status::Fault),
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn one_lane_blinds_releases_and_withholds() {
-        blinds_releases_and_withholds(Mont64x1(Portable));
+        blinds_releases_and_withholds(Mont64x1::new(Portable));
     }
 
     #[test]
@@ -368,18 +368,18 @@ mod tests {
 
     #[test]
     fn pairs_of_another_process_are_not_used() {
-        let (guard, mut working) = guard(Mont64x1(Portable), &prime());
-        let mut blinding = guard.blinding();
+        let (check, mut working) = blinded_check(Mont64x1::new(Portable), &prime());
+        let mut blinding = check.blinding();
         blinding.check_process();
-        guard.advance(&mut blinding, &mut working).unwrap();
+        check.advance(&mut blinding, &mut working).unwrap();
         blinding.check_process();
         assert_eq!(blinding.uses, 1);
         // As the child of a fork sees what its parent left.
         blinding.process = blinding.process.wrapping_add(1);
-        let parents = plain(&guard, &blinding.inverses, &mut working);
+        let parents = plain(&check, &blinding.inverses, &mut working);
         blinding.check_process();
-        guard.advance(&mut blinding, &mut working).unwrap();
-        let squared = &parents[0] * &parents[0] % number(guard.modulus.n());
-        assert_ne!(plain(&guard, &blinding.inverses, &mut working)[0], squared);
+        check.advance(&mut blinding, &mut working).unwrap();
+        let squared = &parents[0] * &parents[0] % number(check.modulus.n());
+        assert_ne!(plain(&check, &blinding.inverses, &mut working)[0], squared);
     }
 }

@@ -1,25 +1,15 @@
-//! Every kernel on the edges of its operands, in every lane, against the obvious model.
+//! Every kernel of the table against the obvious model: on the edges of its operands, in every lane, at every length
+//! that it has code of its own for; and on random numbers.
 
-use super::LaneKernel;
-use super::mont47::Mont47;
-use super::mont47x2::Mont47x2;
-use super::mont52x8::Mont52x8;
-use super::mont64x1::Mont64x1;
-#[cfg(target_arch = "x86_64")]
-use super::x86_64::{
-    avx2fma::{HaveAvx2Fma, Ymm},
-    avx512f::{HaveAvx512F, ZmmDoubles},
-    ifma512::{HaveIfma, Zmm},
-};
-use super::{doubles, lanes};
+use crate::Kernel;
+use crate::dispatch::{Proof, types, types_of_one_modulus};
+use crate::kernel::tests::{agrees_with_the_model, selects};
+use crate::kernel::{LaneKernel, doubles, for_each_kernel, mont47};
 use crate::limbs::aligned::Aligned;
-use crate::limbs::montgomery::Portable;
 use crate::limbs::{LIMB_BITS, Modulus};
 use crate::model::{limbs as numbers, number};
 use num_bigint::BigUint;
-
-/// Numbers of one block and of several, with a small block and without.
-const LIMBS: [usize; 12] = [1, 2, 4, 6, 8, 12, 13, 16, 24, 32, 41, 48];
+use std::any::TypeId;
 
 fn ones(bits: usize) -> BigUint {
     (BigUint::from(1u8) << bits) - 1u8
@@ -111,43 +101,6 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
     }
 }
 
-/// Checks a kernel on the numbers, as many at a time as it has lanes.
-fn check_all_of<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
-    for ((n, a), b) in n.chunks(K::LANES).zip(a.chunks(K::LANES)).zip(b.chunks(K::LANES)) {
-        check(kernel, limbs, n, a, b);
-    }
-}
-
-fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
-    check_all_of(Mont64x1(Portable), limbs, n, a, b);
-    check_all_of(Mont52x8::<lanes::Portable>::new(()), limbs, n, a, b);
-    let four = Mont47::<doubles::Portable<4>, 4, 6>::new(());
-    let two = Mont47x2::<doubles::Portable<4>, 2>::new(());
-    check_all_of(four, limbs, n, a, b);
-    check_all_of(two, limbs, n, a, b);
-    #[cfg(target_arch = "x86_64")]
-    {
-        match HaveIfma::check() {
-            Some(token) => check_all_of(Mont52x8::<Zmm>::new(token), limbs, n, a, b),
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
-        }
-        match HaveAvx512F::check() {
-            Some(token) => {
-                check_all_of(Mont47::<ZmmDoubles, 8, 8>::new(token), limbs, n, a, b);
-            }
-            None => eprintln!("skipped: this CPU has no AVX-512 F"),
-        }
-        match HaveAvx2Fma::check() {
-            Some(token) => {
-                check_all_of(Mont47::<Ymm, 4, 6>::new(token), limbs, n, a, b);
-                check_all_of(Mont47x2::<Ymm, 2>::new(token), limbs, n, a, b);
-                check_all_of(Mont47x2::<Ymm, 1>::new(token), limbs, n, a, b);
-            }
-            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
-        }
-    }
-}
-
 /// Moduli of exactly the limbs' length that stress carries: all ones, a single one, and between.
 fn edge_moduli(limbs: usize) -> Vec<BigUint> {
     let bits = LIMB_BITS * limbs;
@@ -164,9 +117,9 @@ fn edge_moduli(limbs: usize) -> Vec<BigUint> {
     ]
 }
 
-#[test]
-fn edges_in_every_lane() {
-    for limbs in LIMBS {
+/// Checks a kernel on the edges, as many at a time as it has lanes.
+fn edges_in_every_lane<K: LaneKernel>(kernel: K, lengths: &[usize]) {
+    for &limbs in lengths {
         let mut n = edge_moduli(limbs);
         for turn in 0..8 {
             let edge = |lane: usize, which: usize| -> BigUint {
@@ -189,8 +142,79 @@ fn edges_in_every_lane() {
             };
             let a: Vec<_> = (0..8).map(|lane| edge(lane, lane + turn)).collect();
             let b: Vec<_> = (0..8).map(|lane| edge(lane, lane * 3 + turn / 2)).collect();
-            check_all(limbs, &n, &a, &b);
+            for ((n, a), b) in n.chunks(K::LANES).zip(a.chunks(K::LANES)).zip(b.chunks(K::LANES)) {
+                check(kernel, limbs, n, a, b);
+            }
             n.rotate_left(1);
         }
     }
+}
+
+/// Moduli of whole limbs, one bit short, a bit into the top limb, and limbs to spare.
+fn random_numbers<K: LaneKernel>(kernel: K, lengths: &[usize]) {
+    for &limbs in lengths {
+        let bits = LIMB_BITS * limbs;
+        for bits in [bits, bits - 1, bits - 63, bits / 2] {
+            agrees_with_the_model(kernel, bits.max(2), limbs, 4);
+        }
+        selects(kernel, limbs);
+    }
+    // The longest: more digits than a word of carries has bits for.
+    agrees_with_the_model(kernel, 8192, 128, 1);
+    agrees_with_the_model(kernel, 16384, 256, 1);
+}
+
+/// Does `$check` with a kernel and its lengths, if it runs here; and with its type of one modulus, if that is another.
+macro_rules! on {
+    ($name:ident, $limbs:expr, $check:ident) => {
+        match Kernel::named(stringify!($name)) {
+            Ok(Kernel(Proof::$name(token))) => {
+                $check(types::$name::new(token), $limbs);
+                if TypeId::of::<types::$name>() != TypeId::of::<types_of_one_modulus::$name>() {
+                    $check(types_of_one_modulus::$name::new(token), $limbs);
+                }
+            }
+            Ok(other) => panic!("{other:?} is another kernel"),
+            Err(error) => eprintln!("skipped: {error}"),
+        }
+    };
+}
+
+/// The tests of each row.
+macro_rules! tests {
+    (
+        {}
+        $($(#[$cfg:meta])? $name:ident: dispatch $dispatch:tt says $says:tt
+            tests { limbs: $limbs:expr, code: $code:expr, };)*
+    ) => {$(
+        $(#[$cfg])?
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn is_what_its_name_says() {
+                let lanes = format!("x{}_", types::$name::LANES);
+                assert!(stringify!($name).contains(&lanes));
+            }
+
+            #[test]
+            fn agrees_on_edges() {
+                on!($name, $limbs, edges_in_every_lane);
+            }
+
+            #[test]
+            fn agrees_on_random_numbers() {
+                on!($name, $limbs, random_numbers);
+            }
+        }
+    )*};
+}
+
+for_each_kernel! { tests, }
+
+/// The tiles of the widest registers, on one lane of an array.
+#[test]
+fn tiles_of_eight_columns_are_a_kernel() {
+    let kernel = mont47::Mont47::<doubles::Portable<1>, 1, 8>::new(());
+    random_numbers(kernel, mont47::tests::LIMBS);
 }
