@@ -158,7 +158,7 @@ fn search(kernel: Kernel, key: &Key) {
     rounds.round(&twice, &bases, &mut [false; 2]).expect("in range");
 }
 
-/// What a private operation came to, for messages to be taken out of: nothing is raised here.
+/// The result of a private operation, for messages to be taken out of: nothing is raised here.
 struct Raised<'a>(&'a [u8]);
 
 impl BlockRunner for Raised<'_> {
@@ -219,7 +219,7 @@ fn blinding(kernel: Kernel, key: &Key) {
         .expect("it has an inverse");
 }
 
-/// What must be reported.
+/// A leak that must be reported.
 fn leak(kernel: Kernel) {
     let key = Key::nth(0, 512, &E);
     let e = secret(&E);

@@ -9,7 +9,7 @@ macro_rules! put {
     };
 }
 
-/// What the code's callers are compiled with, too.
+/// Structures that the code's callers compile, too.
 #[path = "../src/kernel/x86_64/generated/mod.rs"]
 mod agreed;
 mod rows;

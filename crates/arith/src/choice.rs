@@ -1,4 +1,4 @@
-//! Which kernel is fastest for how many items of which operation, by times that were measured.
+//! The fastest kernel for a number of items of an operation, by times that were measured.
 //!
 //! `choice/` has a table for each CPU on which they were, printed by `cargo bench -p rsalab-rsa --bench kernels`: for
 //! each operation and length the time of one pass of each kernel. Only the order within a row matters, so that a row
@@ -7,7 +7,7 @@
 use crate::{Kernel, KernelInfo, dispatch, kernels};
 use std::sync::OnceLock;
 
-/// What a kernel is chosen for.
+/// The operation that a kernel is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// x^d mod n by the CRT, under one key.
@@ -63,7 +63,7 @@ struct Times {
     rows: Vec<Row>,
 }
 
-/// How long a pass of each kernel takes.
+/// The time of a pass of each kernel.
 struct Row {
     operation: Operation,
     /// Of the modulus.
@@ -154,8 +154,8 @@ impl Kernel {
         Self::for_passes(operation, bits, |kernel| count.max(1).div_ceil(kernel.items(operation)))
     }
 
-    /// The same for private operations of keys of so many primes, at least two. Those of more than two are counted as
-    /// the operations of two primes of that length that have as many powers.
+    /// [`for_batch`](Self::for_batch) for private operations of keys of so many primes, at least two. Those of more
+    /// than two are counted as the operations of two primes of that length that have as many powers.
     pub fn for_multi_prime(bits: usize, primes: usize, count: usize) -> Self {
         let powers = count.max(1) * primes;
         Self::for_passes(Operation::Private, 2 * bits.div_ceil(primes), |kernel| {
@@ -191,10 +191,10 @@ impl Kernel {
     }
 }
 
-/// How many items at once run on which kernel on this CPU.
+/// A range of numbers of items at once, and the kernel that they run on on this CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelRange {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// The longest modulus this is for, in bits, from the one before on; none if there is no limit.
     pub bits: Option<usize>,
@@ -203,7 +203,7 @@ pub struct KernelRange {
     /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own
     /// number.
     pub to: Option<usize>,
-    /// What they run on.
+    /// The kernel that they run on.
     pub kernel: Kernel,
 }
 

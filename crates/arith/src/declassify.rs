@@ -1,4 +1,4 @@
-//! Where what was computed from secrets becomes public, visibly: every such value passes through one of these
+//! The places where results of secrets become public, visibly: every such value passes through one of these
 //! functions.
 //!
 //! A caller must learn whether a key was refused, a result withheld, a candidate passed, or a ciphertext opened; that
@@ -22,8 +22,8 @@ pub fn declassify_usize(number: usize) -> usize {
     usize::from_ne_bytes(bytes)
 }
 
-/// What [`declassify`] and [`declassify_usize`] hand their bytes to before they read them back; it changes none of
-/// them.
+/// A function that [`declassify`] and [`declassify_usize`] hand their bytes to before they read them back; it changes
+/// none of them.
 #[cfg(feature = "tracking")]
 pub static HOOK: std::sync::OnceLock<fn(&mut [u8])> = std::sync::OnceLock::new();
 

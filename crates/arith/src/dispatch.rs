@@ -1,4 +1,4 @@
-//! Which kernel runs: detected once, chosen in one place, carried as a token. The kernels are the rows of
+//! The kernel that runs: detected once, chosen in one place, carried as a token. The kernels are the rows of
 //! `kernel/table.rs`.
 
 use crate::Error;
@@ -24,12 +24,12 @@ pub struct KernelInfo {
     pub name: &'static str,
     /// Numbers it works on at once.
     pub lanes: usize,
-    /// What this machine lacks, if anything.
+    /// The reason why not, if it cannot.
     pub available: Result<(), String>,
     pub(crate) row: &'static Row,
 }
 
-/// What the table says of a kernel.
+/// A kernel's row in the table.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
@@ -124,7 +124,7 @@ macro_rules! dispatch {
 
 use names::*;
 
-/// What the table names.
+/// Names that the table uses.
 mod names {
     #[cfg(target_arch = "aarch64")]
     pub(super) use crate::kernel::aarch64::neon::Neon;

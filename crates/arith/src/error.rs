@@ -1,4 +1,4 @@
-//! What can go wrong: with a call ([`Error`]), and with one item of a batch ([`Status`]).
+//! Failures: of a call ([`Error`]), and with one item of a batch ([`Status`]).
 
 /// A refusal of a whole call. Nothing was written to the outputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum Error {
     /// A buffer has the wrong length.
     #[error("{what} must be {expected} bytes long, but {got} were given")]
     Length {
-        /// Which buffer.
+        /// The buffer.
         what: &'static str,
         /// Length it must have, in bytes (or items, for a status list).
         expected: usize,
@@ -29,7 +29,7 @@ pub enum Error {
     /// An argument lies outside its range.
     #[error("{what} is out of range")]
     OutOfRange {
-        /// Which argument, and its range.
+        /// The argument, and its range.
         what: &'static str,
     },
     /// The value has no inverse.
@@ -46,7 +46,7 @@ pub enum Error {
     KernelUnavailable {
         /// The kernel's name.
         name: &'static str,
-        /// What this machine lacks.
+        /// The instructions that this machine lacks, or that the kernel is disabled.
         reason: String,
     },
     /// A kernel that must stay: the one that every machine has, or one that may be in use.
@@ -60,7 +60,7 @@ pub enum Error {
     Randomness(String),
 }
 
-/// What became of one item of a batch. The output of an item that is not `Done` is all zero.
+/// The outcome of one item of a batch. The output of an item that is not `Done` is all zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
     /// The output holds the result.

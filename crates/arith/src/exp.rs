@@ -54,7 +54,7 @@ impl Digits {
     }
 }
 
-/// How exponents of a public length are cut.
+/// The windows that exponents of a public length are cut into.
 #[derive(Clone, Copy)]
 pub(crate) struct Windows {
     bits: usize,

@@ -114,7 +114,7 @@ impl Invertible {
         Ok(())
     }
 
-    /// Whether every number shares no factor with n. The buffer is as for [`multiply`](Self::multiply). Constant time
+    /// `true` if no number shares a factor with n. The buffer is as for [`multiply`](Self::multiply). Constant time
     /// in the numbers: one gcd, of n and the product of all.
     ///
     /// # Errors

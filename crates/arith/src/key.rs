@@ -95,7 +95,7 @@ impl CheckedPrivateKey {
     /// Checks every relation between the parts of a key; leading zeros are allowed.
     ///
     /// # Errors
-    /// Those of [`CheckedPublicKey::new`]; [`Error::InconsistentKey`], also for more than
+    /// [`CheckedPublicKey::new`]'s; [`Error::InconsistentKey`], also for more than
     /// [`MAX_PRIMES`](Self::MAX_PRIMES) primes.
     pub fn new(parts: &PrivateParts<'_>) -> Result<Self, Error> {
         let public = CheckedPublicKey::new(parts.n, parts.e)?;
@@ -108,7 +108,7 @@ impl CheckedPrivateKey {
     /// derived needs no check against what it was derived from.
     ///
     /// # Errors
-    /// Those of [`integer::derive`] and of [`CheckedPublicKey::new`].
+    /// [`integer::derive`]'s, and [`CheckedPublicKey::new`]'s.
     pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
         Self::multi_prime(&[p, q], e)
     }
@@ -116,7 +116,7 @@ impl CheckedPrivateKey {
     /// The key of two to [`MAX_PRIMES`](Self::MAX_PRIMES) primes, as [`from_primes`](Self::from_primes).
     ///
     /// # Errors
-    /// Those of [`from_primes`](Self::from_primes); [`Error::InconsistentKey`] for more primes.
+    /// [`from_primes`](Self::from_primes)'s; [`Error::InconsistentKey`] for more primes.
     pub fn multi_prime(primes: &[&[u8]], e: &[u8]) -> Result<Self, Error> {
         check_count(primes.len())?;
         let derived = integer::derive(primes, e)?;
@@ -166,7 +166,7 @@ impl CheckedPrivateKey {
         &self.public
     }
 
-    /// How many primes it has, 2 to [`MAX_PRIMES`](Self::MAX_PRIMES).
+    /// The number of its primes, 2 to [`MAX_PRIMES`](Self::MAX_PRIMES).
     pub fn primes(&self) -> usize {
         2 + self.others.len()
     }

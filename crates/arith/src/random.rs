@@ -50,7 +50,7 @@ fn system(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|error| Error::Randomness(error.to_string()))
 }
 
-/// What is wrong with a source of random bytes.
+/// A fault of a source of random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Repetition,
@@ -76,7 +76,7 @@ const BLOCK: usize = 1024;
 const REPETITIONS: usize = 11;
 /// Bytes of a window (section 4.4.2, for samples that are not bits).
 const WINDOW: usize = 512;
-/// How often a window's first byte stands in it at least, if that is too often: a test computes it.
+/// The least number of times that a window's first byte stands in it, if that is too often: a test computes it.
 const PROPORTION: usize = 30;
 /// Bytes that must not come twice.
 const PIECE: usize = 16;

@@ -1,7 +1,7 @@
 //! Does time depend on a secret? Two classes of inputs, in random order, compared by Welch's t, as *dudect* does it
 //! (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017).
 //!
-//! What takes long is left out of `cargo test`: `make timing` runs it.
+//! Long tests are left out of `cargo test`: `make timing` runs it.
 
 use crate::Kernel;
 use rand_chacha::ChaCha20Rng;
@@ -44,7 +44,7 @@ fn welch([a, b]: &[Moments; 2]) -> f64 {
     }
 }
 
-/// What tells two classes apart best.
+/// A difference between two classes.
 struct Difference {
     /// |t|.
     t: f64,
@@ -146,7 +146,7 @@ fn t_is_what_welch_says() {
 
 /// Samples of each class where time is asserted to say nothing.
 const SAMPLES: usize = 1_000_000;
-/// What |t| stays below where it does not.
+/// A bound of |t| where it does not.
 const NOTHING: f64 = 5.0;
 
 /// Random bytes.
@@ -304,7 +304,7 @@ mod slow {
         }
     }
 
-    /// Does the same with every kernel that runs here, but for those that are for tests.
+    /// Does a check with every kernel that runs here, but for those that are for tests.
     macro_rules! on_every_kernel {
         ($check:ident) => {
             for info in crate::kernels().into_iter().filter(|info| !info.is_for_tests()) {

@@ -32,7 +32,7 @@ const VECTOR: usize = 64;
 const DIGITS_OF_A_VECTOR: usize = 8;
 const REGISTERS: usize = 32;
 
-/// Where the constants lie.
+/// Places of the constants.
 const SHIFTS: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, shifts);
 const LARGEST_DIGIT: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, largest_digit);
 const LOWER_PAIRS: usize = offset_of!(Constants<[u64; DIGITS_OF_A_VECTOR]>, lower_pairs);
@@ -45,7 +45,7 @@ pub(crate) fn lengths() -> String {
     format!("&[\n{}]\n", LENGTHS.map(length).concat())
 }
 
-/// What a number's vectors of one kind lie in: registers, and in memory those for which there are none.
+/// A number's vectors of one kind: in registers, and in memory those for which there are none.
 #[derive(Clone)]
 struct Vectors {
     first: usize,
@@ -72,12 +72,12 @@ impl Vectors {
     }
 }
 
-/// What one number's digits are in.
+/// The registers and the memory of one number.
 #[derive(Clone)]
 struct Number {
     /// The sum that moves down by a digit in each row.
     sum: usize,
-    /// What is added to it in the next row.
+    /// The summand of the next row.
     next: usize,
     a: Vectors,
     /// (m n + 1) / 2^52 of a multiple m n that is -1 mod 2^52.
@@ -86,7 +86,7 @@ struct Number {
     quotient: usize,
     /// A digit of b in all places.
     digit: usize,
-    /// What the lowest digit carries; at other times a register for anything.
+    /// The carry of the lowest digit; at other times a register for anything.
     carry: usize,
     /// Bytes to its part of values, of moduli and of working memory.
     value: usize,
@@ -99,7 +99,7 @@ pub(crate) struct Function {
     digits: usize,
     numbers: usize,
     vectors: usize,
-    /// Whether what is written now squares.
+    /// `true` if what is written now squares.
     squares: bool,
     /// Digits of b that rsi has passed.
     passed: usize,
@@ -175,7 +175,7 @@ impl Function {
         if half { DIGITS_OF_A_QUAD } else { DIGITS_OF_A_VECTOR }
     }
 
-    /// What registers with the `j`th vector are called.
+    /// The prefix of registers with the `j`th vector.
     fn size(&self, j: usize) -> &'static str {
         if self.places(j) == DIGITS_OF_A_VECTOR {
             "zmm"

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::mem::offset_of;
 use std::ops::Range;
 
-/// What has been carried out of a pair of columns is in this register or the next one, by turns.
+/// The carry out of a pair of columns is in this register or the next one, by turns.
 const CARRIES: usize = DIGIT + 1;
 const TEMPORARY: usize = DIGIT;
 

@@ -21,7 +21,7 @@
 //! rcx, r9          pairs of b, of 2 a in a square; and of a itself
 //! ```
 
-/// Where a field of these lies.
+/// The offset of a field.
 macro_rules! step {
     ($field:ident) => {
         offset_of!(Step<u64>, $field)
@@ -52,7 +52,7 @@ const DIGIT: usize = 2 * LARGEST_TILE;
 /// Products that are worked on at once, a temporary each.
 const AT_ONCE: usize = 3;
 
-/// Which digit of a pair.
+/// A digit of a pair.
 #[derive(Clone, Copy)]
 enum Digit {
     Lower,
@@ -60,7 +60,7 @@ enum Digit {
 }
 
 impl Digit {
-    /// Where the pairs are that it multiplies: as they are, or moved up.
+    /// The register with the pairs that it multiplies: as they are, or moved up.
     fn pairs(self) -> &'static str {
         match self {
             Self::Lower => "rax",
@@ -177,13 +177,13 @@ pub(crate) fn text(tile: Tile) -> String {
 /// The text of one function.
 struct Function {
     numbers: usize,
-    /// Whether columns are counted from the top.
+    /// `true` if columns are counted from the top.
     reversed: bool,
     text: String,
 }
 
 impl Function {
-    /// Where something starts, and what is `step` from there.
+    /// Loads the start of something, and adds a step.
     fn get(&mut self, register: &str, start: usize, step: Option<usize>) {
         put!(self, "mov {register}, [rsi + {start}]");
         if let Some(step) = step {
@@ -354,7 +354,7 @@ impl Function {
         }
     }
 
-    /// Those of a square, with the diagonal.
+    /// Rows of a square, with the diagonal.
     fn square_triangle(&mut self, columns: usize) {
         for row in 0..columns.div_ceil(2) {
             let (first, second) = (2 * row, 2 * row + 1);

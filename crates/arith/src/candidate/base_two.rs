@@ -44,8 +44,8 @@ impl PreTester {
         }
     }
 
-    /// Whether each candidate w, big-endian, passes. Every odd prime does, for there 2^((w-1)/2) is the Legendre symbol
-    /// (Euler's criterion). The base is no secret and not random: passing is no round of the Miller–Rabin test.
+    /// Says of each candidate w, big-endian, if it passes. Every odd prime does, for there 2^((w-1)/2) is the Legendre
+    /// symbol (Euler's criterion). The base is no secret and not random: passing is no round of the Miller–Rabin test.
     ///
     /// Time depends on lengths and on the verdicts, on nothing else about the candidates.
     ///

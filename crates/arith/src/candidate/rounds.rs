@@ -32,7 +32,7 @@ pub(crate) struct Rounds<K: LaneKernel> {
     working: Aligned,
 }
 
-/// What is known of a candidate w, with w - 1 = 2^a m.
+/// The state of a candidate w, with w - 1 = 2^a m.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Lane {
     bits: usize,

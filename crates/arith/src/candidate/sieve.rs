@@ -14,7 +14,7 @@ use crate::{Error, Kernel};
 use subtle::Choice;
 use zeroize::Zeroizing;
 
-/// What is needed to sieve starts of one length; shared by all threads.
+/// A sieve for starts of one length; shared by all threads.
 pub struct Sieve {
     kernel: Kernel,
     bits: usize,

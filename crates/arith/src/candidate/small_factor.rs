@@ -6,7 +6,7 @@ use crate::limbs::{Nat, words};
 use std::sync::LazyLock;
 use subtle::{Choice, ConstantTimeEq};
 
-/// Whether 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the
+/// `true` if 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the
 /// more primes are tried: those below 2^12 up to 512 bits, 2^14 up to 1024 bits, 2^16 above.
 ///
 /// Time depends on the length and, if there is one, on the least factor: a number that has one is of no use as a secret
@@ -100,7 +100,8 @@ impl Group {
 }
 
 impl SmallPrime {
-    /// Whether the prime divides `a`: only then is a / p mod 2^64 a quotient (Granlund and Montgomery 1994, section 9).
+    /// `true` if the prime divides `a`: only then is a / p mod 2^64 a quotient (Granlund and Montgomery 1994, section
+    /// 9).
     fn divides(&self, a: u64) -> Choice {
         let quotient = a.wrapping_mul(self.inverse);
         let (_, too_large) = words::sbb(self.largest_quotient, quotient, false);

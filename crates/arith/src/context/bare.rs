@@ -30,7 +30,7 @@ impl BarePrivateContext {
         }
     }
 
-    /// The same without the CRT: one power by the whole of d.
+    /// [`new`](Self::new) without the CRT: one power by the whole of d.
     ///
     /// # Errors
     /// [`Error::InconsistentKey`] for a d that is not below n.

@@ -77,10 +77,10 @@ impl MultiKeyContext {
         }
     }
 
-    /// Whether each key, by its place, does what it is for: of a number that is raised to its d, and that to its e, the
-    /// first must differ from the number, and the second be it. For keys that are new, and numbers that nobody else has
-    /// seen: there is no blinding, which protects against inputs of others', and no result is given out. Otherwise in
-    /// constant time.
+    /// Says of each key, by its place, if it does what it is for: of a number that is raised to its d, and that to its
+    /// e, the first must differ from the number, and the second be it. For keys that are new, and numbers that nobody
+    /// else has seen: there is no blinding, which protects against inputs of others', and no result is given out.
+    /// Otherwise in constant time.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is one number of [`modulus_len`](Self::modulus_len) bytes for each key.

@@ -58,7 +58,7 @@ pub struct OtherPrime {
     pub t: Bytes,
 }
 
-/// What follows from the primes and a public exponent.
+/// The numbers that follow from the primes and a public exponent.
 #[derive(Clone)]
 pub struct Derived {
     /// The product of the primes, as long as its bits need.
@@ -90,7 +90,7 @@ pub fn with_length(a: &[u8], len: usize) -> Option<Bytes> {
     (above.iter().fold(0, |seen, byte| seen | byte) == 0).then_some(fixed)
 }
 
-/// Whether a number is odd.
+/// `true` if a number is odd.
 pub fn is_odd(a: &[u8]) -> bool {
     a.last().is_some_and(|byte| byte & 1 == 1)
 }
@@ -107,7 +107,7 @@ pub fn compare_vartime(a: &[u8], b: &[u8]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
-/// Whether a < b.
+/// `true` if a < b.
 pub fn is_less(a: &[u8], b: &[u8]) -> bool {
     let (a, b) = same_length(&Nat::from_be(a), &Nat::from_be(b));
     declassify(words::is_less(&a, &b))
@@ -170,7 +170,7 @@ pub fn private_exponent(e: &[u8], phi: &[u8]) -> Result<Bytes, Error> {
 /// The CRT key of two primes or more, with d = e^-1 mod lcm(p - 1, q - 1, …) (FIPS 186-5, A.1.1; RFC 8017, section
 /// 3.2).
 ///
-/// That the primes are prime is not tested.
+/// Primality is not tested.
 ///
 /// # Errors
 /// [`Error::NotInvertible`] if e shares a factor with a prime less 1, or a prime with another;
@@ -227,18 +227,18 @@ pub fn derive(primes: &[&[u8]], e: &[u8]) -> Result<Derived, Error> {
     })
 }
 
-/// Whether a number can be a prime of a key: odd, and not 1.
+/// `true` if a number can be a prime of a key: odd, and not 1.
 fn is_proper(prime: &Nat) -> Choice {
     Choice::from((prime[0] & 1) as u8) & !words::is_word(prime, 1)
 }
 
-/// Whether gcd(p - 1, e) = 1, for p > 0.
+/// `true` if gcd(p - 1, e) = 1, for p > 0.
 pub fn is_coprime_to_predecessor(p: &[u8], e: &[u8]) -> bool {
     let divisor = common_divisor(&predecessor(&Nat::from_be(p)), &Nat::from_be(e));
     declassify(words::is_word(&divisor, 1))
 }
 
-/// Whether |p - q| > 2^(n_bits/2 - 100) (FIPS 186-5, A.1.3, step 5.4), for a modulus of `n_bits` bits.
+/// `true` if |p - q| > 2^(n_bits/2 - 100) (FIPS 186-5, A.1.3, step 5.4), for a modulus of `n_bits` bits.
 pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
     let (mut distance, q) = same_length(&Nat::from_be(p), &Nat::from_be(q));
     let borrow = words::sub_assign(&mut distance, &q);

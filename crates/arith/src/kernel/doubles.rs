@@ -14,8 +14,8 @@ pub(crate) type Vector<const N: usize> = [u64; N];
 ///
 /// All arithmetic rounds to nearest, ties to even, which is how every thread starts; a result is rounded once.
 pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
-    /// Whether the shortest numbers have code of their own, with loops of constant lengths: where rows are in assembly
-    /// it gains a tenth, and where they are the compiler's it loses as much.
+    /// `true` if the shortest numbers have code of their own, with loops of constant lengths: where rows are in
+    /// assembly it gains a tenth, and where they are the compiler's it loses as much.
     const HAS_SHORT: bool = false;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
@@ -26,7 +26,7 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     fn run<W: Work<N>>(token: Self::Token, work: W);
     /// The doubles of memory.
     fn load(token: Self::Token, vector: &Vector<N>) -> Self;
-    /// The same double in every lane.
+    /// One double, in every lane.
     fn splat(token: Self::Token, x: f64) -> Self;
     /// To memory.
     fn store(self, vector: &mut Vector<N>);
@@ -56,7 +56,7 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
             }
         });
     }
-    /// Where self and b are equal.
+    /// A mask of the lanes in which self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
     /// `b` where the mask is true, `self` elsewhere; both are read whole.
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
@@ -108,7 +108,7 @@ pub(crate) use with_constant;
 pub(crate) struct Columns<V, const C: usize> {
     /// Multiples of 2^W, on top of the origin.
     pub(crate) high: [V; C],
-    /// What is left.
+    /// The sums' low parts, the multiples of 2^W left out.
     pub(crate) low: [V; C],
 }
 

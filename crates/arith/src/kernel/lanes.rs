@@ -30,7 +30,7 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn run<W: Work>(token: Self::Token, work: W);
     /// The words of memory.
     fn load(token: Self::Token, vec: &Vec8) -> Self;
-    /// The same word in every lane.
+    /// One word, in every lane.
     fn splat(token: Self::Token, word: u64) -> Self;
     /// To memory.
     fn store(self, vec: &mut Vec8);
@@ -57,7 +57,7 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn add_low(self, a: Self, b: Self) -> Self;
     /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// Where self and b are equal.
+    /// A mask of the lanes in which self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
     /// `b` where the mask is true, `self` elsewhere. For what has been computed: a load would become one under the
     /// mask, and a processor need not read what a mask leaves out. What is loaded is chosen by

@@ -70,7 +70,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// The moduli of all lanes, prepared.
     type Moduli: Clone + Send + Sync;
 
-    /// How many powers of numbers of `limbs` limbs [`exp_fixed_window`](Self::exp_fixed_window) is best given together,
+    /// The number of powers of `limbs` limbs that [`exp_fixed_window`](Self::exp_fixed_window) is best given together,
     /// 1 or 2.
     fn streams(_limbs: usize) -> usize {
         1
@@ -144,7 +144,8 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]);
     /// Bits of R for numbers of `limbs` limbs: R is two to this power.
     fn r_bits(limbs: usize) -> usize;
-    /// Whether [`square_and_double`](Self::square_and_double) can serve moduli of exactly `bits` bits in `limbs` limbs.
+    /// `true` if [`square_and_double`](Self::square_and_double) can serve moduli of exactly `bits` bits in `limbs`
+    /// limbs.
     fn can_double(limbs: usize, bits: usize) -> bool;
     /// Prepares one modulus of `bits` bits for each lane, for [`square_and_double`](Self::square_and_double),
     /// [`leave`](Self::leave) and [`store`](Self::store) and for nothing else: what it takes to enter Montgomery form
@@ -195,7 +196,7 @@ pub(crate) mod tests {
         lengths
     }
 
-    /// What every kernel must do, for moduli of `bits` bits in `len` limbs. Values enter as any number below R.
+    /// Checks what every kernel must do, for moduli of `bits` bits in `len` limbs. Values enter as any number below R.
     pub(crate) fn agrees_with_the_model<K: LaneKernel>(kernel: K, bits: usize, len: usize, cases: u32) {
         let lanes = || prop::collection::vec((any_modulus(bits), any_limbs(len), any_limbs(len)), K::LANES);
         let mut runner = TestRunner::new(Config {

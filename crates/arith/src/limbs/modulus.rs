@@ -84,7 +84,7 @@ impl Modulus {
         self.n0
     }
 
-    /// What multiplication and reduction take of it.
+    /// The parts that multiplication and reduction take.
     pub(crate) fn odd(&self) -> montgomery::Odd<'_> {
         (&self.n, self.n0)
     }
@@ -105,7 +105,7 @@ impl Modulus {
         words::reduce_once(a, &self.n);
     }
 
-    /// What Montgomery form by another R, 2^`r_bits` of at least 2^(64 N), takes: R mod n, R^2 mod n and 2^(64 N) R^2
+    /// Constants of Montgomery form by another R, 2^`r_bits` of at least 2^(64 N): R mod n, R^2 mod n and 2^(64 N) R^2
     /// mod n.
     pub(crate) fn powers_of(&self, r_bits: usize) -> [Nat; 3] {
         let mut t = Nat::zero(2 * self.limbs());

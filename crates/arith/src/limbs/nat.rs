@@ -34,7 +34,7 @@ impl Nat {
         Self { limbs: limbs.to_vec() }
     }
 
-    /// The same number in `limbs` limbs. Limbs cut off must be zero.
+    /// The number in `limbs` limbs. Limbs cut off must be zero.
     pub(crate) fn resized(&self, limbs: usize) -> Self {
         let mut nat = Self::zero(limbs);
         let kept = limbs.min(self.limbs.len());

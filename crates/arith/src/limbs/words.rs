@@ -100,7 +100,7 @@ pub(crate) fn assign_if(a: &mut [u64], b: &[u64], choice: Choice) {
     }
 }
 
-/// Whether `a < b`.
+/// `true` if `a < b`.
 pub(crate) fn is_less(a: &[u64], b: &[u64]) -> Choice {
     assert_eq!(a.len(), b.len());
     let mut borrow = false;
@@ -110,18 +110,18 @@ pub(crate) fn is_less(a: &[u64], b: &[u64]) -> Choice {
     Choice::from(u8::from(borrow))
 }
 
-/// Whether `a == b`.
+/// `true` if `a == b`.
 pub(crate) fn is_equal(a: &[u64], b: &[u64]) -> Choice {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).fold(0, |differ, (&a, &b)| differ | (a ^ b)).ct_eq(&0)
 }
 
-/// Whether every limb is zero.
+/// `true` if every limb is zero.
 pub(crate) fn is_zero(a: &[u64]) -> Choice {
     a.iter().fold(0, |any, &a| any | a).ct_eq(&0)
 }
 
-/// Whether `a` is the number `value`.
+/// `true` if `a` is the number `value`.
 pub(crate) fn is_word(a: &[u64], value: u64) -> Choice {
     match a {
         [] => value.ct_eq(&0),

@@ -1,4 +1,4 @@
-//! What protects a private power: blinding (Kocher 1996), so that its timing says nothing about its input, and the
+//! Protection of a private power: blinding (Kocher 1996), so that its timing says nothing about its input, and the
 //! check of a result before it is released, for a faulty CRT half would reveal the factors of n (Boneh, DeMillo and
 //! Lipton 1997).
 

@@ -69,7 +69,7 @@ impl CrtParts {
         self.primes.iter().map(|prime| prime.r.bits()).max().unwrap_or(0)
     }
 
-    /// How many primes there are.
+    /// The number of primes.
     pub(crate) fn primes(&self) -> usize {
         self.primes.len()
     }
@@ -81,7 +81,7 @@ pub(crate) struct CrtPower<K: LaneKernel> {
     kernel: K,
     passes: Vec<Pass<K>>,
     items: Vec<Item>,
-    /// How many primes a key has.
+    /// The number of a key's primes.
     primes: usize,
     /// Limbs of a modulus.
     limbs: usize,
@@ -95,12 +95,12 @@ pub(crate) struct CrtPower<K: LaneKernel> {
 struct Pass<K: LaneKernel> {
     moduli: K::Moduli,
     digits: Digits,
-    /// What a power is multiplied with to leave Montgomery form: the coefficient t of the lane's prime, which
+    /// The factor by which a power leaves Montgomery form: the coefficient t of the lane's prime, which
     /// recombination asks for.
     leave: Aligned,
 }
 
-/// What recombination takes of an item's key, in the order of the primes.
+/// The constants of an item's key that recombination takes, in the order of the primes.
 #[derive(Clone)]
 struct Item {
     steps: Vec<Step>,

@@ -1,4 +1,4 @@
-//! What a prepared key does, whatever its kernel: each file is one way to take a power, or protects one.
+//! Exponentiations of a prepared key, whatever its kernel: each file is one way to take a power, or protects one.
 
 pub(crate) mod blinded_check;
 pub(crate) mod crt;

@@ -35,7 +35,7 @@ pub(crate) struct LaneKeys<K: LaneKernel> {
     keys: Vec<LaneKey<K>>,
 }
 
-/// What a kernel needs of one key, in all its lanes.
+/// One key, prepared for all lanes of a kernel.
 struct LaneKey<K: LaneKernel> {
     modulus: Modulus,
     power: CrtPower<K>,
@@ -97,7 +97,7 @@ struct LaneRunner<'keys, K: LaneKernel> {
     power: CrtPower<K>,
     check: LaneBlindedCheck<K>,
     pairs: Blinding,
-    /// Whose modulus is in each lane of the check.
+    /// The key whose modulus is in each lane of the check.
     in_lane: Vec<Option<usize>>,
     /// Each key's own pairs, once it was used.
     blindings: Vec<Option<Blinding>>,

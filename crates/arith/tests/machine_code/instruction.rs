@@ -1,4 +1,4 @@
-//! What one instruction does, in the order of AT&T: sources first.
+//! One instruction, in the order of AT&T: sources first.
 
 /// Of an instruction of which a mask decides what bytes of memory it reads or writes: the mask's number, where it is
 /// one of eight. A conditional move reads its operand in any case, and so does a blend by the signs in a vector.
@@ -20,7 +20,7 @@ pub(super) fn written_mask(instruction: &str) -> Option<u8> {
     last.strip_prefix("%k").and_then(digit)
 }
 
-/// Whether two instructions, one behind the other, make a mask that is the same each time.
+/// `true` if two instructions, one behind the other, make a mask that is the same each time.
 pub(super) fn makes_a_constant(first: &str, second: &str) -> bool {
     let constant = first.strip_prefix("mov $0x").and_then(|rest| rest.split_once(','));
     let Some((_, register)) = constant else {
@@ -34,7 +34,7 @@ fn digit(text: &str) -> Option<u8> {
     Some(digit - b'0')
 }
 
-/// How many bytes of memory an instruction reads or writes: what its register or its suffix says.
+/// The number of bytes of memory that an instruction reads or writes: what its register or its suffix says.
 pub(super) fn width(instruction: &str) -> i64 {
     let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
     let extended = ["movz", "movs"].iter().find_map(|m| mnemonic.strip_prefix(m));
@@ -70,7 +70,7 @@ pub(super) fn register_width(register: &str) -> i64 {
     }
 }
 
-/// Where on the stack an instruction reads or writes.
+/// The place on the stack that an instruction reads or writes.
 pub(super) fn stack_offset(instruction: &str) -> Option<i64> {
     let (before, _) = instruction.split_once("(%rsp)")?;
     let offset = before.rsplit([' ', ',']).next().unwrap_or_default();

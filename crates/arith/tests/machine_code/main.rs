@@ -1,4 +1,4 @@
-//! What the compiler made of the kernels, and their assembly: an intrinsic that became a call would be correct, and
+//! The kernels' machine code, of the compiler and of assembly: an intrinsic that became a call would be correct, and
 //! slow; a digit might end in a branch, an address, or a mask that decides what is loaded.
 
 mod disassembly;
@@ -22,7 +22,7 @@ const IN_VECTORS: Reading = Reading {
     memory: Memory::Fields,
     in_vectors_alone: true,
 };
-/// The same but for carries, which pass through general registers.
+/// [`IN_VECTORS`] but for carries, which pass through general registers.
 const CARRIES: Reading = Reading {
     memory: Memory::Fields,
     in_vectors_alone: false,
@@ -57,7 +57,7 @@ macro_rules! codes {
     };
 }
 
-/// Those of the sieve, and those of every kernel.
+/// The sieve's functions, and every kernel's.
 fn codes() -> Vec<Code> {
     let sieve = [("avx2::run_avx2", "vpmuludq", "%ymm", [2, 100], IN_VECTORS)];
     let kernels = for_each_kernel! { codes, };
@@ -153,7 +153,7 @@ fn no_load_and_no_store_is_under_a_mask() {
     );
 }
 
-/// What the compiler makes of a look-up whose mask it knows: a load under a mask.
+/// A look-up whose mask the compiler knows, of which it makes a load under a mask.
 #[cfg(target_arch = "x86_64")]
 mod planted {
     use std::arch::x86_64::*;

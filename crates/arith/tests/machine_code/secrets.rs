@@ -1,5 +1,5 @@
-//! Where digits go: what general registers, masks, flags and the stack hold of them, on every way through a function;
-//! and the instructions whose addresses, branches, masks over memory or times would show it.
+//! The ways of digits: what general registers, masks, flags and the stack hold of them, on every way through a
+//! function; and the instructions whose addresses, branches, masks over memory or times would show it.
 //!
 //! Vectors and memory hold digits, and whatever is computed of a digit is one. Words that are known not to be are
 //! followed: immediates, the arguments, and, by [`Memory`], what is loaded.
@@ -8,7 +8,7 @@ use super::disassembly::Function;
 use super::instruction::{register_width, stack_offset, width};
 use std::collections::BTreeSet;
 
-/// How a function is read.
+/// A way of reading a function.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) memory: Memory,
@@ -22,7 +22,7 @@ pub(super) struct Reading {
 pub(super) enum Memory {
     /// None.
     Digits,
-    /// What these registers point to from beginning to end: pointers and counts.
+    /// All but what these registers point to from beginning to end, which is pointers and counts.
     Arguments(&'static [&'static str]),
     /// Any, of which whole words are loaded from places that are not counted: the fields of structures, and never an
     /// element of an array. Digits are loaded by vectors, but for those of exponents, which are bytes.
@@ -160,7 +160,7 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// What becomes of digits from one instruction to the next.
+/// The digits' places, from one instruction to the next.
 struct Step<'a> {
     memory: Memory,
     secrets: &'a mut Secrets,
@@ -249,7 +249,7 @@ impl Step<'_> {
         *self.secrets = self.secrets.iter().map(moved).collect();
     }
 
-    /// How an instruction shows a digit.
+    /// The way in which an instruction shows a digit.
     fn shown(&self, instruction: &Instruction<'_>) -> Option<&'static str> {
         let mnemonic = instruction.mnemonic;
         let touches = !mnemonic.starts_with("lea") && !mnemonic.contains("nop");

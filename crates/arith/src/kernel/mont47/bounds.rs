@@ -1,4 +1,4 @@
-//! That every sum is exact and every digit in range, for every length: the kernel's own code, done on intervals.
+//! Proof that every sum is exact and every digit in range, for every length: the kernel's own code, on intervals.
 //!
 //! [`Range`] is a form of the vectors like the others. Its value is not a number but what is known of one: the least
 //! and the greatest that it can be, and a power of two that it is a multiple of. Each operation computes what is known
@@ -24,7 +24,7 @@ use super::reduction::{Factors, Modulus, add, double, montgomery};
 use crate::kernel::doubles::{Doubles, Vector, Work};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is known of one double.
+/// The possible values of one double.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     least: f64,
@@ -38,7 +38,7 @@ struct Range {
     from: From,
 }
 
-/// Where a value came from, as far as it matters.
+/// The origin of a value, as far as it matters.
 #[derive(Clone, Copy, Debug)]
 enum From {
     Anything,
@@ -169,7 +169,6 @@ impl Range {
 const NO_GRAIN: i32 = -1000;
 
 impl Doubles<4> for Range {
-    /// Whether something approximate is allowed at all.
     type Token = ();
     type Mask = ();
 
@@ -340,7 +339,7 @@ fn inverse_of(radix: f64) -> u64 {
     radix.to_bits() | 1 << 63
 }
 
-/// What is assumed of the numbers that go in, and shown of those that come out.
+/// Bounds that are assumed of the numbers that go in, and shown of those that come out.
 struct Bounds {
     form: Form,
     /// Of all digits but the top one.

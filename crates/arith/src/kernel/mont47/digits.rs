@@ -77,7 +77,7 @@ fn take<'a>(form: Form, mut digits: impl Iterator<Item = &'a u64>, limbs: &mut [
     (pending as u64).cast_signed()
 }
 
-/// The same for a number above -2 n and below 2 n, reduced.
+/// [`take`] for a number above -2 n and below 2 n, reduced.
 pub(in crate::kernel) fn take_reduced<'a>(
     form: Form,
     digits: impl Iterator<Item = &'a u64>,

@@ -1,4 +1,4 @@
-//! How numbers of a length are cut into digits.
+//! The digits that numbers of a length are cut into.
 
 use crate::kernel::doubles::{Columns, Doubles};
 use crate::limbs::LIMB_BITS;
@@ -18,7 +18,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// That of 512 bits.
+    /// The form of 512 bits.
     pub(in crate::kernel) const SHORT: Self = Self {
         width: WIDEST,
         digits: 11,
@@ -34,7 +34,7 @@ impl Form {
         Self::of_multiples(limbs, 2)
     }
 
-    /// The same, with a multiple of so many digits.
+    /// [`new`](Self::new) with a multiple of so many digits.
     fn of_multiples(limbs: usize, of: usize) -> Self {
         (NARROWEST..=WIDEST)
             .rev()
@@ -51,7 +51,7 @@ impl Form {
         (1 << (53 - self.width)) - 1
     }
 
-    /// Whether a column holds the products of the factors and those of quotient and modulus together.
+    /// `true` if a column holds the products of the factors and those of quotient and modulus together.
     pub(in crate::kernel) fn is_joined(self) -> bool {
         2 * self.digits <= self.column_products()
     }
@@ -66,7 +66,7 @@ impl Form {
         f64::from_bits(((1023 + exponent) as u64) << 52)
     }
 
-    /// What the arithmetic is done with, in every lane.
+    /// The constants of the arithmetic, in every lane.
     #[inline(always)]
     pub(in crate::kernel) fn constants<V: Doubles<N>, const N: usize>(self, token: V::Token) -> Constants<V> {
         let width = self.width as i32;
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(digits, expected);
     }
 
-    /// Whether every sum of columns of `products` products is exact and gives digits within their bound, of digits
+    /// `true` if every sum of columns of `products` products is exact and gives digits within their bound, of digits
     /// within it; `carried` says whether such a digit is added besides. In integers; the module's documentation has the
     /// sums.
     fn is_exact(width: usize, products: u128, carried: bool) -> bool {

@@ -91,7 +91,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
         V::run(self.token, work);
     }
 
-    /// Whether there is code for the length of these alone.
+    /// `true` if there is code for the length of these alone.
     fn is_short(moduli: &Moduli<N>) -> bool {
         V::HAS_SHORT && moduli.form == Form::SHORT
     }

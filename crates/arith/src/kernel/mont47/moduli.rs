@@ -1,4 +1,4 @@
-//! What is prepared for the moduli of all lanes.
+//! The prepared moduli of all lanes.
 
 use super::form::Form;
 use super::reduction::Modulus;
@@ -45,7 +45,7 @@ impl<const N: usize> Moduli<N> {
         }
     }
 
-    /// What a reduction takes of them.
+    /// The parts that a reduction takes.
     pub(super) fn modulus(&self) -> Modulus<'_, N> {
         Modulus {
             form: self.form,

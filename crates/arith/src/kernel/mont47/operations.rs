@@ -1,4 +1,4 @@
-//! What the kernel does with the instructions of one form of the vectors.
+//! The kernel's operations, done with the instructions of one form of the vectors.
 
 use super::form::Form;
 use super::lookup::look_up;

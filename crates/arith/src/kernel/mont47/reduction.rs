@@ -78,7 +78,7 @@ pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize>(
     carry
 }
 
-/// What is summed above R: the product of the factors, and q n; and what the sum is multiplied with, if with anything.
+/// The sums above R: the product of the factors, and q n; and a factor of both, if there is one.
 struct Sums<'a, V, const N: usize> {
     factors: Factors<'a, N>,
     q: &'a [Vector<N>],
@@ -86,9 +86,9 @@ struct Sums<'a, V, const N: usize> {
     factor: Option<V>,
 }
 
-/// What the columns below carry.
+/// The carries of the columns below.
 struct State<V> {
-    /// Those of the factors, where they are carried on their own.
+    /// Carries of the factors' product, where it is carried on its own.
     factors: Carry<V>,
     sum: Carry<V>,
 }
@@ -173,7 +173,7 @@ fn dot<V: Doubles<N>, const N: usize>(
     sums[0].add(sums[1]).add(sums[2].add(sums[3]))
 }
 
-/// What is carried out of the lower half of the product of the factors, and the quotient that clears it, into `q`.
+/// The carry out of the lower half of the factors' product, and the quotient that clears it, into `q`.
 #[inline(always)]
 fn quotient<V: Doubles<N>, const N: usize, const K: usize>(
     token: V::Token,

@@ -97,7 +97,7 @@ pub(super) fn add_squares<V: Doubles<N>, const N: usize, const C: usize, const R
 pub(in crate::kernel) struct Carry<V> {
     /// The high part of the column below, a multiple of 2^W.
     pub(in crate::kernel) high: V,
-    /// What was carried out of the column below.
+    /// The carry out of the column below.
     pub(in crate::kernel) carry: V,
 }
 

@@ -1,4 +1,4 @@
-//! What is prepared for the moduli of all numbers, and how numbers lie in memory.
+//! The prepared moduli of all numbers, and numbers in memory.
 
 use super::operand::{Modulus, Operand, Pair, operand_vectors};
 use super::pairs::Pairs;
@@ -78,7 +78,7 @@ impl<P, const N: usize> Moduli<P, N> {
         }
     }
 
-    /// What a reduction takes of them.
+    /// The parts that a reduction takes.
     #[inline(always)]
     pub(super) fn modulus(&self) -> Modulus<'_> {
         let operand = |words| Operand::new::<N>(vectors(words), self.form.digits / 2);

@@ -1,4 +1,4 @@
-//! How numbers lie in memory, and what a product mod n is made of.
+//! Numbers in memory, and the parts of a product mod n.
 
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;

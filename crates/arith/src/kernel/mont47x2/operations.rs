@@ -1,4 +1,4 @@
-//! What the kernel does with the instructions of one form of the vectors.
+//! The kernel's operations, done with the instructions of one form of the vectors.
 
 use super::moduli::{Moduli, pairs_mut, pairs_of};
 use super::operand::{Carries, Factors, Multiplication, Operand, Pair, operand_vectors};
@@ -195,7 +195,7 @@ impl<V: Pairs<N>, const N: usize> Work<V, N> for Add<'_, V, N> {
 /// Makes digits of sums of a few digits each.
 struct Digits<V> {
     constants: Constants<V>,
-    /// What the pair below carries.
+    /// The carry of the pair below.
     below: V,
 }
 

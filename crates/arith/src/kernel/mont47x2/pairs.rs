@@ -8,7 +8,7 @@ use crate::kernel::mont47::form::Form;
 /// Four doubles that hold a pair of digits of each of two numbers, a number in each half. Of one number each half has a
 /// pair, and takes a sum of its own.
 pub(crate) trait Pairs<const N: usize>: Doubles<4> {
-    /// What is prepared for numbers of one length.
+    /// A plan of multiplications of numbers of one length.
     type Plan: Clone + Send + Sync;
 
     /// Does `work` compiled for this form.
@@ -21,7 +21,7 @@ pub(crate) trait Pairs<const N: usize>: Doubles<4> {
     fn shift(self, above: Self) -> Self;
     /// The lower half of `self` and the upper half of `upper`.
     fn halves(self, upper: Self) -> Self;
-    /// How numbers of one form are multiplied.
+    /// The plan for numbers of one form.
     fn plan(form: Form) -> Self::Plan;
     /// Multiplies mod n, by the plan for numbers of as many pairs.
     fn multiply(token: Self::Token, plan: &Self::Plan, multiplication: Multiplication<'_, N>);

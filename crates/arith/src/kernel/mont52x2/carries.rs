@@ -22,7 +22,7 @@ const fn bits_of<const N: usize>(lane: usize) -> u64 {
 
 /// Columns that are to be carried into digits, and where these go.
 pub(super) trait Columns<V: Quads<N>, const N: usize> {
-    /// How many quads.
+    /// The number of quads.
     fn width(&self) -> usize;
     /// The columns of a quad, from the lowest quad to the highest, before anything is kept of it.
     fn columns(&self, token: V::Token, quad: usize) -> V;

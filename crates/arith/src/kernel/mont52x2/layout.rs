@@ -1,4 +1,4 @@
-//! How numbers lie in memory: quads of four digits, those of N numbers side by side.
+//! Numbers in memory: quads of four digits, those of N numbers side by side.
 
 use crate::kernel::lanes::DIGIT_BITS;
 use crate::limbs::LIMB_BITS;

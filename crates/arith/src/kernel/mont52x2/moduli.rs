@@ -1,4 +1,4 @@
-//! What is prepared for the moduli of all numbers, and numbers between limbs and digits.
+//! The prepared moduli of all numbers, and numbers between limbs and digits.
 
 use super::layout::{DIGITS, QUAD_BITS, Shifted, copy_digits, digits_mut, quads, shifted_of};
 use super::rows;
@@ -14,7 +14,8 @@ pub(crate) struct Moduli<const N: usize> {
     /// The numbers, the first ones, of which results are wanted.
     pub(super) active: usize,
     pub(super) plain: Vec<Nat>,
-    /// What reduces row by row, number by number, where that is done; then what is against the columns is not there.
+    /// Constants that reduce row by row, number by number, where that is done; then those against the columns are not
+    /// there.
     pub(super) rows: Aligned,
     /// n, against the columns.
     n: Aligned,
@@ -85,7 +86,7 @@ impl<const N: usize> Moduli<N> {
         self.plain[0].len()
     }
 
-    /// What reduces one number row by row, where that is done.
+    /// The constants that reduce one number row by row, where that is done.
     fn rows_of(&mut self, lane: usize) -> Option<&mut [u64]> {
         let words = self.rows.len() / N;
         (words > 0).then(|| &mut self.rows[lane * words..][..words])

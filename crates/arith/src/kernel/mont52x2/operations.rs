@@ -1,4 +1,4 @@
-//! What the kernel does with the instructions of one form.
+//! The kernel's operations, done with the instructions of one form.
 
 use super::carries::carry_all;
 use super::layout::{DIGITS, Words};

@@ -24,7 +24,7 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     fn run<W: Work<N>>(token: Self::Token, work: W);
     /// The words of memory.
     fn load(token: Self::Token, words: &Words<N>) -> Self;
-    /// The same word everywhere.
+    /// One word, everywhere.
     fn splat(token: Self::Token, word: u64) -> Self;
     /// To memory.
     fn store(self, words: &mut Words<N>);
@@ -36,7 +36,7 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     fn and(self, b: Self) -> Self;
     /// Bitwise or.
     fn or(self, b: Self) -> Self;
-    /// Where words are equal, all bits set, and elsewhere none: the compiler does not know that. They are below 2^63.
+    /// All bits set where words are equal, and elsewhere none: the compiler does not know that. They are below 2^63.
     fn equal(self, b: Self) -> Self;
     /// self / 2^52.
     fn shift_right_digit(self) -> Self;
@@ -87,7 +87,7 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     }
 }
 
-/// Which of neighbouring columns hold nothing yet, whatever is in memory.
+/// The columns, of some neighbours, that hold nothing yet, whatever is in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum New {
     None,

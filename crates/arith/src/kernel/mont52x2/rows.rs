@@ -10,12 +10,12 @@ use zeroize::Zeroizing;
 /// Digits in a vector.
 pub(crate) const VECTOR: usize = 8;
 
-/// What the code for one length is given.
+/// The arguments of the code for one length.
 pub(crate) struct SquareAndMultiply<'a, const N: usize> {
-    /// What [`put_modulus`] has put there for each number.
+    /// Each number's modulus, as [`put_modulus`] writes it.
     pub(crate) moduli: &'a [u64],
     pub(crate) a: &'a mut [Words<N>],
-    /// How many squarings.
+    /// The number of squarings.
     pub(crate) times: usize,
     pub(crate) b: Option<&'a [Words<N>]>,
     pub(crate) working: &'a mut [Words<N>],
@@ -25,7 +25,7 @@ pub(crate) struct SquareAndMultiply<'a, const N: usize> {
 pub(crate) trait Rows<const N: usize>: Copy {
     /// The proof that this CPU has the instructions.
     type Token;
-    /// That for numbers of `limbs` limbs, if there is any.
+    /// The code for numbers of `limbs` limbs, if there is any.
     fn of(limbs: usize) -> Option<Self>;
     /// R is 2^52 to this power, at least [`digits`] of the limbs.
     fn digits(self) -> usize;

@@ -20,7 +20,7 @@ pub(super) struct Stream<'a, V, const N: usize> {
     product: &'a mut [Words<N>],
     /// The columns of what is added to reduce it.
     reduction: &'a mut [Words<N>],
-    /// What the quads below have carried, at the lowest place.
+    /// The carry of the quads below, at the lowest place.
     carry: V,
 }
 
@@ -207,7 +207,7 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
 struct Sums<'a, V, const N: usize> {
     product: &'a [Words<N>],
     reduction: &'a [Words<N>],
-    /// What the lower half has carried.
+    /// The carry of the lower half.
     carry: V,
 }
 

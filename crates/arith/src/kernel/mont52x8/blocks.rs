@@ -54,7 +54,7 @@ fn store<V: Lanes, const ROWS: usize>(values: [V; ROWS], vecs: &mut [Vec8]) {
     for_each_row!(row < ROWS => { values[row].store(&mut vecs[row]); });
 }
 
-/// Which columns are initialised before rows are added to them.
+/// The columns that are initialised before rows are added to them.
 mod columns {
     /// None: whatever is in memory is taken for zero.
     pub(super) const NONE: u8 = 0;
@@ -201,7 +201,7 @@ impl<V: Lanes> Carry<V> {
         Self { carry, ..self }
     }
 
-    /// What is carried out of the highest column.
+    /// The carry out of the highest column.
     #[inline(always)]
     pub(super) fn above(&self) -> V {
         self.carry

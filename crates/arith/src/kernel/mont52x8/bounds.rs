@@ -1,4 +1,4 @@
-//! That no column overflows and every factor is a digit, for every length: the kernel's own code, done on intervals.
+//! Proof that no column overflows and every factor is a digit, for every length: the kernel's own code, on intervals.
 //!
 //! [`Range`] is a form of the lanes like the others. Its value is not eight words but the least and the greatest that a
 //! word can be. Each operation computes what its result can be, and panics if a sum may reach 2^64, or a factor may
@@ -14,12 +14,12 @@ use super::{Mont52x8, doublings};
 use crate::kernel::lanes::{DIGIT_MASK, Lanes, Vec8, Work};
 use crate::kernel::{Doublings, LaneKernel};
 
-/// What a word can be.
+/// The values that a word can have.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     least: u64,
     most: u64,
-    /// Whether it is multiplied with the low digit of whatever there is.
+    /// `true` if it is multiplied with the low digit of whatever there is.
     takes_columns: bool,
 }
 
@@ -255,7 +255,7 @@ fn numbers_of_too_many_digits_are_found() {
     operate(832, 52);
 }
 
-/// How many times n a number can be, by the formulas of the [module above](super).
+/// The largest multiple of n that a number can reach, by the formulas of the [module above](super).
 #[test]
 fn numbers_stay_below_their_bounds() {
     // R in n, the greatest factor in n, and whether the result is doubled: what comes out is no greater than what may

@@ -13,7 +13,7 @@ pub(super) const VALUES: usize = 6;
 /// A number of ten digits.
 type Ten = [Vec8; DIGITS];
 
-/// What one stream works on.
+/// The operands of one stream.
 struct Stream<'a> {
     value: &'a mut Ten,
     selected: &'a mut Ten,

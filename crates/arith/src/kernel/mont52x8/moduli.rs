@@ -1,4 +1,4 @@
-//! What is prepared for the moduli of eight lanes.
+//! The prepared moduli of eight lanes.
 
 use super::blocks::SMALL;
 use crate::kernel::lanes::{DIGIT_BITS, Vec8};

@@ -1,4 +1,4 @@
-//! What moduli that are used once are prepared with: candidates for primes, whose constants are worth less than a
+//! Constants of moduli that are used once: candidates for primes, whose constants are worth less than a
 //! thousandth of the power that they serve if all lanes get theirs at once.
 
 use super::blocks::{Carry, LARGE, SMALL, reduce_rows};

@@ -50,7 +50,7 @@ type Code = unsafe extern "sysv64" fn(&Step<usize>, &Start<*mut u64>, &Constants
 macro_rules! code {
     ($name:expr) => {{
         /// # Safety
-        /// That of [`Code`].
+        /// As for [`Code`].
         #[unsafe(naked)]
         unsafe extern "sysv64" fn code(_: &Step<usize>, _: &Start<*mut u64>, _: &Constants<[f64; 4]>) {
             naked_asm!(include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")), options(raw))
@@ -63,7 +63,7 @@ fn code(tile: Tile) -> Code {
     include!(concat!(env!("OUT_DIR"), "/tiles.rs"))
 }
 
-/// How the columns of numbers of so many pairs are cut into tiles.
+/// The tiles that the columns of numbers of so many pairs are cut into.
 struct Tiles {
     /// Below R, in ascending order.
     low: Vec<Range<usize>>,
@@ -106,14 +106,14 @@ struct Call {
     code: Code,
 }
 
-/// What is called for a product, one after the other.
+/// The calls of a product, one after the other.
 #[derive(Clone)]
 struct Calls {
     low: Vec<Call>,
     high: Vec<Call>,
 }
 
-/// How numbers of one length are multiplied.
+/// The calls that multiply numbers of one length.
 #[derive(Clone)]
 pub(crate) struct Plan {
     numbers: usize,

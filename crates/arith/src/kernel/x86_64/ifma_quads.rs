@@ -37,7 +37,7 @@ const fn words_at(places: u8, elsewhere: u64, word: u64) -> [u64; DIGITS] {
     words
 }
 
-/// What all forms do, by the intrinsics of their registers' size.
+/// The operations of all forms, by the intrinsics of their registers' size.
 macro_rules! form {
     (
         $form:ident, $first:ident, $digits:ident, $numbers:literal, $run:ident, $places:expr,
@@ -62,7 +62,7 @@ macro_rules! form {
                 Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
             }
 
-            /// What exceeds a digit at places 0 and 2, one place further up.
+            /// The excess over a digit at places 0 and 2, one place further up.
             #[inline(always)]
             fn to_odd_places(self) -> Self {
                 // SAFETY: `self` proves the instructions.
@@ -312,7 +312,7 @@ form! {
     }
 }
 
-/// What a column is before it gets products.
+/// A column before it gets products.
 macro_rules! begin {
     (old $register:literal $sum:literal $column:literal $bytes:literal) => {
         concat!(

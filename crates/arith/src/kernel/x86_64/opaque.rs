@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 /// For ternary logic: of three bits the second one where the first is set, else the third.
 pub(super) const CHOOSE: i32 = 0b1100_1010;
 
-/// The same bits.
+/// Returns the bits, unknown to the compiler.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(super) fn opaque_256(mut bits: __m256i) -> __m256i {
@@ -22,7 +22,7 @@ pub(super) fn opaque_256(mut bits: __m256i) -> __m256i {
     bits
 }
 
-/// The same bits.
+/// Returns the bits, unknown to the compiler.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn opaque_512(mut bits: __m512i) -> __m512i {

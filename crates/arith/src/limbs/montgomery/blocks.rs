@@ -83,7 +83,7 @@ impl Column {
     }
 }
 
-/// The same limbs, fenced in large blocks: LLVM must fetch them anew for each column, not keep copies of them all in
+/// The limbs, fenced in large blocks: LLVM must fetch them anew for each column, not keep copies of them all in
 /// its own stack frame, whose addresses make longer instructions.
 #[inline(always)]
 fn reload<const B: usize>(a: &[u64; B]) -> &[u64; B] {

@@ -29,7 +29,7 @@ use subtle::Choice;
 /// An odd modulus n and -1 / n mod 2^64.
 pub(crate) type Odd<'a> = (&'a [u64], u64);
 
-/// What products and reductions are made with.
+/// Products and reductions of limbs.
 pub(crate) trait Products: Copy + Send + Sync + 'static {
     /// t = a b. a and b have N limbs, t has 2 N.
     fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]);

@@ -1,4 +1,4 @@
-//! What the code of rows is called with: `build/rows/` writes it, `ifma_rows.rs` calls it, and both compile this file.
+//! The arguments of the code of rows: `build/rows/` writes it, `ifma_rows.rs` calls it, and both compile this file.
 
 /// Constants, a vector each.
 #[repr(C, align(64))]

@@ -1,7 +1,7 @@
-//! What the code of tiles is called with, and which functions there are: `build/tiles/` writes them, `avx2_tiles.rs`
+//! The arguments of the code of tiles, and its functions: `build/tiles/` writes them, `avx2_tiles.rs`
 //! calls them, and both compile this file.
 
-/// What the first column of a tile takes in the first row, in bytes from where it starts; and rows. A word each.
+/// Offsets of what the first column of a tile takes in the first row, in bytes from its start; and rows. A word each.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Step<Word> {
@@ -19,7 +19,7 @@ pub(crate) struct Step<Word> {
     pub(crate) out: Word,
 }
 
-/// Where everything starts.
+/// The starts of everything.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Start<Pointer> {
@@ -31,7 +31,7 @@ pub(crate) struct Start<Pointer> {
     pub(crate) modulus_moved: Pointer,
     pub(crate) quotient: Pointer,
     pub(crate) out: Pointer,
-    /// What a pair of columns leaves for the one above: the high parts, multiples of 2^W, and what was carried.
+    /// Carries of a pair of columns for the one above: the high parts, multiples of 2^W, and what was carried.
     pub(crate) below: Pointer,
     pub(crate) sum_below: Pointer,
     pub(crate) tau: Pointer,
@@ -44,7 +44,7 @@ pub(crate) struct Constants<Vector> {
     pub(crate) inverse_radix: Vector,
     pub(crate) minus_radix: Vector,
     pub(crate) integer: Vector,
-    /// How often products on the diagonal are taken: of two numbers; of one, in its first and in its second column;
+    /// Factors of the products on the diagonal: of two numbers; of one, in its first and in its second column;
     /// then the same from the top.
     pub(crate) diagonal: Vector,
     pub(crate) first_of_one: Vector,
