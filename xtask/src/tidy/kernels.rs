@@ -1,4 +1,5 @@
-//! The page on kernels describes every kernel of `arith`'s table, and no other.
+//! The page on kernels describes every kernel of `arith`'s table, and no other; each kernel's module opens with its
+//! formula, its bounds and its schedule.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -35,9 +36,25 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let missing = rows.difference(&described).map(|name| (name, "is not described"));
     let unknown = described.difference(&rows).map(|name| (name, "is no kernel"));
     let wrong = missing.chain(unknown);
-    wrong
-        .map(|(name, what)| Finding::new(PAGE, None, format!("mont{name} {what}")))
-        .collect()
+    let wrong = wrong.map(|(name, what)| Finding::new(PAGE, None, format!("mont{name} {what}")));
+    wrong.chain(undocumented(files)).collect()
+}
+
+/// Kernels' modules whose documentation lacks a part.
+fn undocumented(files: &[SourceFile]) -> impl Iterator<Item = Finding> {
+    let folder = Path::new(TABLE).parent().unwrap_or(Path::new(""));
+    let modules = files.iter().filter(move |file| {
+        let inside = file.path.strip_prefix(folder).unwrap_or(Path::new(""));
+        let is_module = inside.components().count() == 1 || inside.ends_with("mod.rs");
+        is_module && inside.to_string_lossy().starts_with("mont") && file.has_extension("rs")
+    });
+    modules.flat_map(|file| {
+        let documentation: String = file.text.lines().take_while(|line| line.starts_with("//!")).collect();
+        ["//! formula", "//! # Bounds", "//! # Schedule"]
+            .into_iter()
+            .filter(move |part| !documentation.contains(part))
+            .map(|part| Finding::new(&file.path, None, format!("the module's documentation has no `{part}`")))
+    })
 }
 
 #[cfg(test)]
@@ -61,5 +78,21 @@ mod tests {
             1
         );
         assert_eq!(check(&[]).len(), 1);
+    }
+
+    #[test]
+    fn a_module_without_bounds_is_found() {
+        let file = |path: &str, text: &str| SourceFile {
+            path: format!("crates/arith/src/kernel/{path}").into(),
+            text: text.to_owned(),
+        };
+        let whole = "//! A kernel.\n//!\n//! formula     a b\n//! # Bounds\n//! # Schedule\n";
+        let part = "//! A kernel.\n//! formula     a b\n//! # Schedule\n\n/// # Bounds\n";
+        let files = [
+            file("mont1x1.rs", part),
+            file("mont2x2/mod.rs", whole),
+            file("mont2x2/other.rs", part),
+        ];
+        assert_eq!(undocumented(&files).count(), 1);
     }
 }

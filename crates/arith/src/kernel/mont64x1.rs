@@ -1,6 +1,20 @@
 //! Montgomery arithmetic on 64-bit digits, one lane: in portable Rust, or with the carry chains of x86-64.
 //!
-//! The arithmetic, its schedule and its bounds are in `limbs::montgomery`.
+//! ```text
+//! formula     a b / R mod n, below R = 2^(64 N) for a, b < R
+//! a, b, n     N limbs of 64 bits, the value as it is
+//! multiply    t = a b; m = -t / n mod R; a = (t + m n) / R, less n if that carries
+//! square      the same, with half the products
+//! ```
+//!
+//! # Bounds
+//!
+//! A value is below R; those of products and reductions stand in `limbs::montgomery`. `store` takes n away once.
+//!
+//! # Schedule
+//!
+//! That of the products it is made of: `limbs::montgomery` in blocks or rows of portable Rust, `x86_64::adx` on two
+//! chains of carries. A look-up reads its table under masks, word by word.
 
 use super::{Doublings, LaneKernel};
 use crate::limbs::montgomery::Products;

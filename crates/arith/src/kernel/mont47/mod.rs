@@ -2,6 +2,7 @@
 //! have fused multiply-add on doubles and no AVX-512 IFMA.
 //!
 //! ```text
+//! formula     a b / R mod n, |result| < 0.54 n for |a|, |b| < 1.1 n
 //! a, b, n     L digits of W = 47 bits, digit j of all lanes in one vector; R = 2^(W L) >= 2^5 2^(64 N)
 //! column      high + low - origin; one product a b:                              Columns::add_product
 //!             high' = fma(a, b, high); low' = low + fma(a, b, high - high'); high = high'

@@ -3,6 +3,7 @@
 //! multiply-add on doubles and no AVX-512 IFMA.
 //!
 //! ```text
+//! formula     a b / R mod n, |result| < 0.54 n for |a|, |b| < 1.1 n
 //! a, b, n     M pairs of digits of W = 47 bits or less; R = 2^(2 M W)
 //! vector      of two numbers x and y                     x[2 j], x[2 j + 1], y[2 j], y[2 j + 1]
 //! a           against the columns, twice: as it is, and moved up by a digit, x[2 j - 1], x[2 j], ...
@@ -11,7 +12,14 @@
 //! digits      one step for a pair; what goes to the next column moves by one place, within a half of the register
 //! ```
 //!
-//! Columns, digits, quotient and bounds are those of [`mont47`](super::mont47), whose columns lie side by side instead
+//! # Bounds
+//!
+//! Those of [`mont47`](super::mont47): the same products are summed in the same columns, and digits made of them in the
+//! same way, two at a time; neither the order of a sum nor what shares a register changes a bound.
+//!
+//! # Schedule
+//!
+//! Columns, digits and quotient are those of [`mont47`](super::mont47), whose columns lie side by side instead
 //! of one to a vector: two numbers then fill a register of which they would leave half empty. What that costs is a
 //! second copy of a, moved up, and half a row of nothing where a triangle of products has its edge: M (M + 1) products
 //! of vectors where M² + M / 2 have something in them.
@@ -22,11 +30,9 @@
 //! A square takes the products above the diagonal once, with digits of 2 a, and those on it with the factors 1 and 2,
 //! or 1 and 0, in the two places of a pair.
 //!
-//! # Count
-//!
-//! In products of vectors, two fma and two additions each: a square M (M + 1) / 2 below R and as many above, the
-//! quotient M (M + 1), its product with n M² above R and 2 M for the pair of columns below; a product M² more. Of 22
-//! digits 407 and 528.
+//! Counted in products of vectors, two fma and two additions each: a square M (M + 1) / 2 below R and as many above,
+//! the quotient M (M + 1), its product with n M² above R and 2 M for the pair of columns below; a product M² more. Of
+//! 22 digits 407 and 528.
 //!
 //! The sums are assembly for AVX2 and FMA (`x86_64/avx2_tiles.rs`). Elsewhere they are done digit by digit
 //! (`digit_by_digit.rs`), for tests.

@@ -2,6 +2,7 @@
 //! vector: for a single operation, whose two halves lie side by side in it.
 //!
 //! ```text
+//! formula     a b / R mod n, below 5 n for a, b < 5 n
 //! a, b, n     W quads of four digits; R = 2^(208 W) >= 16 n
 //! multiply    t = a b, four rows at a time: a quad of b times all of a            Quad::add_rows
 //!             for each quad of t but the last of the lower half:
@@ -31,14 +32,14 @@
 //!   and carries: below 2^(52 + 4 + log2 W + 1) < 2^64 for W <= 80, which 16,384 bits need.
 //! - Powers of two want R >= 64 n, as in `mont52x8`: twice what a square leaves is below 5 n for values below 5 n.
 //!
-//! # Time
+//! # Schedule
 //!
 //! For W quads a product takes W (16 W + 8) + 8 (W - 1) + 14 multiplications of vectors, a square W (12 W + 12) or so;
 //! a CPU does two of 256 bits in a cycle, or one or two of 512 bits. Between one quad and the next there is a chain of
 //! some 30 cycles, which the rows of the products fill, and some 200 from the last quotient to the first rows of the
 //! next operation, which nothing does.
 //!
-//! That tail is a third of an operation on short numbers. So there is a second way for them where the CPU has AVX-512
+//! That tail is a third of an operation on short numbers. So there is another way for them where the CPU has AVX-512
 //! IFMA, a whole number a row and a digit of the quotient after each ([`rows`]); what is above is for longer ones, and
 //! for arrays.
 

@@ -1,6 +1,7 @@
 //! Montgomery arithmetic on eight numbers at once, in 52-bit digits, one number a lane.
 //!
 //! ```text
+//! formula     a b / R mod n, below 3 n for a, b < 3 n
 //! a, b, n     L digits of 52 bits, digit j of all eight lanes in one Vec8; R = 2^(52 L) >= 16 n
 //! multiply    t = a b, in blocks of ten rows                                     blocks::product
 //!             for each block but the last: t = t / 2^520 mod n, without quotients  blocks::reduce_partially

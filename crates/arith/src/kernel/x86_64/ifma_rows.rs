@@ -3,6 +3,7 @@
 //! writes the code.
 //!
 //! ```text
+//! formula   a b / R mod n, below a b / R + 2 n; R = 2^(52 d)
 //! m n       a multiple of n that is -1 mod 2^52; n' = (m n + 1) / 2^52 is as long as n
 //! multiply  s = 0; for each digit of b: s += digit · a; q = s mod 2^52; s = floor(s / 2^52) + q n'
 //!           for the last one                          q = -s / n mod 2^52; s = (s + q n) / 2^52
@@ -13,11 +14,6 @@
 //! the sum, without a multiplication (Orup, "Simplifying quotient determination in high-radix modular multiplication",
 //! 1995). Results would be as long as m n; the last digit is one of n itself and makes them short again.
 //!
-//! s moves down by a place for each digit, in registers. All four kinds of products, low and high digits of those with
-//! a and with n', then come to the same places: high digits wait until s has moved. What does not depend on the newest
-//! digit of the quotient is summed apart, so that the next one waits for three steps only: a move, an addition, a
-//! multiplication.
-//!
 //! # Bounds
 //!
 //! R = 2^(52 d) >= 16 · 2^(64 N) for numbers of N limbs. The quotient's digits but the last are below R / 2^52
@@ -25,7 +21,12 @@
 //! in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four products, each below 2^52, in each of d <= 48
 //! rows, two more of the diagonal, and carries: below 2^60.
 //!
-//! # Time
+//! # Schedule
+//!
+//! s moves down by a place for each digit, in registers. All four kinds of products, low and high digits of those with
+//! a and with n', then come to the same places: high digits wait until s has moved. What does not depend on the newest
+//! digit of the quotient is summed apart, so that the next one waits for three steps only: a move, an addition, a
+//! multiplication.
 //!
 //! Straight lines and loops over public counts; no branch, no address and no mask over memory depends on a digit.
 //! General registers hold pointers, counts and immediates; the carries of a result are found in masks.

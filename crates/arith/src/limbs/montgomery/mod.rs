@@ -1,6 +1,7 @@
 //! Montgomery multiplication of 64-bit limbs: the product, then the reduction, in blocks of limbs or row by row.
 //!
 //! ```text
+//! formula a b / R mod n, below R = 2^(64 N) for a, b < R
 //! mul     t = a b; m = -t / n mod R, block by block; a = (t + m n) / R, less n if it carries
 //! ```
 //!
