@@ -333,12 +333,15 @@ impl Step<'_> {
             self.write(instruction, destination, is_secret);
             self.move_stack(-8);
         } else if destination.text == "%rsp" {
-            if let Some(bytes) = first
-                .text
-                .strip_prefix("$0x")
-                .and_then(|hex| i64::from_str_radix(hex, 16).ok())
-            {
-                self.move_stack(if mnemonic.starts_with("sub") { bytes } else { -bytes });
+            let hex = first.text.strip_prefix("$0x");
+            let bytes = hex
+                .and_then(|hex| u64::from_str_radix(hex, 16).ok())
+                .map(u64::cast_signed);
+            match (mnemonic, bytes) {
+                ("sub", Some(bytes)) => self.move_stack(bytes),
+                ("add", Some(bytes)) => self.move_stack(-bytes),
+                // Where a function makes room on a border, or goes back to where it began.
+                _ => self.secrets.retain(|place| !matches!(place, Place::Stack(_))),
             }
         } else if mnemonic.starts_with("lea") {
             let any = first
