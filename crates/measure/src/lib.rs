@@ -34,6 +34,7 @@ pub mod stats;
 pub mod system_files;
 pub mod topology;
 pub mod tsc;
+mod tsc_rate;
 
 pub use barrier::Barrier;
 pub use busy::busy_warnings;

@@ -16,9 +16,7 @@
 //! makes it so, as Linux has since 2018. It does not wait for stores to be visible to other cores, which is not part of
 //! what is timed.
 
-mod rate;
-
-pub use rate::{TscRate, TscRateSource};
+pub use crate::tsc_rate::{TscRate, TscRateSource};
 
 /// Proof that this machine has a time-stamp counter that runs at a constant rate in all power states.
 #[derive(Clone, Copy, Debug)]

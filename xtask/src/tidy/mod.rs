@@ -30,6 +30,7 @@ mod excerpts;
 mod finding;
 mod hazmat;
 mod kernels;
+mod imports;
 mod layers;
 mod length;
 mod names;

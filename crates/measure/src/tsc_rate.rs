@@ -4,8 +4,10 @@ use std::{sync::OnceLock, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::Tsc;
-use crate::clock::{Clock, Monotonic};
+use crate::{
+    clock::{Clock, Monotonic},
+    tsc::Tsc,
+};
 
 /// How fast the counter runs, and how that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
