@@ -65,13 +65,11 @@ impl JobQueue {
         };
         let place = state.add(size, blocks, Waiter::Job, Stage::Waiting);
         state.enter(place);
-        let request = Place {
-            place,
-            arrival: state.requests[place].arrival,
-        };
+        let arrival = state.requests[place].arrival;
         let is_due = !is_worth_a_pause || state.sizes[size].blocks >= items;
         drop(state);
-        Ok(Ticket { queue, request, is_due })
+        let request = TakeBack { queue, place, arrival };
+        Ok(Ticket { request, is_due })
     }
 }
 
@@ -92,25 +90,10 @@ fn queue() -> Arc<Queue> {
     Arc::new(Queue::after(0, limits))
 }
 
-/// Where a request is: a place may be another's later.
-#[derive(Clone, Copy)]
-struct Place {
-    place: usize,
-    arrival: u64,
-}
-
-impl Place {
-    fn of(self, state: &mut State) -> Option<&mut Request> {
-        let request = state.requests.get_mut(self.place);
-        request.filter(|request| request.arrival == self.arrival)
-    }
-}
-
 /// A request of a job. Dropped, it is taken back.
 #[must_use = "nothing is computed until it is asked for its answer"]
 pub struct Ticket {
-    queue: Arc<Queue>,
-    request: Place,
+    request: TakeBack,
     is_due: bool,
 }
 
@@ -126,7 +109,7 @@ impl Ticket {
     ///
     /// [`Error`], of this request alone.
     pub fn take(&self) -> Option<Result<Block, Error>> {
-        let mut state = self.lock().ok()?;
+        let mut state = lock(&self.request.queue).ok()?;
         let is_done = matches!(self.request.of(&mut state)?.stage, Stage::Done(_));
         is_done.then(|| answer(state.take(self.request.place)))
     }
@@ -139,64 +122,64 @@ impl Ticket {
     /// [`Error`], of this request alone; [`Error::Forked`] in a child of a fork, if a thread that is not there was
     /// about to answer.
     pub fn answer(self) -> Result<Block, Error> {
-        let place = self.request.place;
-        let mut state = self.lock()?;
+        let TakeBack { queue, place, .. } = &self.request;
         loop {
+            let mut state = lock(queue)?;
             let request = self.request.of(&mut state).ok_or_else(taken_back)?;
             match request.stage {
                 Stage::Waiting => {
-                    let size = state.lead(place);
-                    let own = self.queue.lead(state, size, Some(place));
+                    let size = state.lead(*place);
+                    let own = queue.lead(state, size, Some(*place));
                     return answer(own.expect("its own answer"));
                 }
-                Stage::Done(_) => return answer(state.take(place)),
-                _ if self.queue.is_forked() => return Err(Error::Forked),
+                Stage::Done(_) => return answer(state.take(*place)),
+                _ if queue.is_forked() => return Err(Error::Forked),
                 _ => request.waiter = Waiter::Thread(thread::current()),
             }
             drop(state);
             thread::park();
-            state = self.lock()?;
         }
     }
 
     /// For a job that may never go on, so that its ticket is never dropped.
     pub fn take_back(&self) -> TakeBack {
-        TakeBack {
-            queue: Arc::clone(&self.queue),
-            request: self.request,
-        }
-    }
-
-    fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
-        lock(&self.queue)
+        self.request.clone()
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        take_back(&self.queue, self.request);
+        self.request.forget();
     }
 }
 
 /// Takes the request of a [`Ticket`] back, on any thread.
+#[derive(Clone)]
 pub struct TakeBack {
     queue: Arc<Queue>,
-    request: Place,
+    place: usize,
+    /// The place may be another request's later.
+    arrival: u64,
 }
 
 impl TakeBack {
     /// Wipes the request: it is not computed, unless its pass has begun.
     pub fn now(self) {
-        take_back(&self.queue, self.request);
+        self.forget();
     }
-}
 
-fn take_back(queue: &Queue, request: Place) {
-    let Ok(mut state) = lock(queue) else { return };
-    if request.of(&mut state).is_some() {
-        let forgotten = state.forget(request.place);
-        drop(state);
-        drop(forgotten);
+    fn of<'state>(&self, state: &'state mut State) -> Option<&'state mut Request> {
+        let request = state.requests.get_mut(self.place);
+        request.filter(|request| request.arrival == self.arrival)
+    }
+
+    fn forget(&self) {
+        let Ok(mut state) = lock(&self.queue) else { return };
+        if self.of(&mut state).is_some() {
+            let forgotten = state.forget(self.place);
+            drop(state);
+            drop(forgotten);
+        }
     }
 }
 
@@ -248,7 +231,7 @@ mod tests {
         // The first request here leaves the parent's queue alone, with whatever it has.
         let before = Arc::clone(&jobs.queue.borrow());
         let ticket = jobs.ask(&key, two(&key)).unwrap();
-        assert!(!Arc::ptr_eq(&before, &ticket.queue));
+        assert!(!Arc::ptr_eq(&before, &ticket.request.queue));
         assert_eq!(ticket.answer().unwrap(), expected);
 
         // A job of the parent's goes on here: it is answered, unless a thread that is not here holds the lock.
@@ -262,9 +245,9 @@ mod tests {
             let place = state.add(size, blocks, Waiter::Job, Stage::Waiting);
             state.enter(place);
             let arrival = state.requests[place].arrival;
+            let queue = Arc::clone(&before);
             Ticket {
-                queue: Arc::clone(&before),
-                request: Place { place, arrival },
+                request: TakeBack { queue, place, arrival },
                 is_due: false,
             }
         };

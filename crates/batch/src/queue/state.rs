@@ -60,6 +60,7 @@ pub(super) struct Request {
     pub(super) stage: Stage,
 }
 
+#[derive(Clone)]
 pub(super) enum Waiter {
     Thread(Thread),
     Task(Waker),
@@ -83,16 +84,6 @@ impl Waiter {
             Waiter::Thread(thread) => thread.unpark(),
             Waiter::Task(waker) => waker.wake(),
             Waiter::Job => {}
-        }
-    }
-}
-
-impl Clone for Waiter {
-    fn clone(&self) -> Self {
-        match self {
-            Waiter::Thread(thread) => Waiter::Thread(thread.clone()),
-            Waiter::Task(waker) => Waiter::Task(waker.clone()),
-            Waiter::Job => Waiter::Job,
         }
     }
 }

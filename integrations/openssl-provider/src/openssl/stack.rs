@@ -46,7 +46,8 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nobody runs on it: `on_large_stack` takes it out while it is used.
+        // SAFETY: it was mapped with this length, and nobody runs on it: `on_large_stack` takes it out while it is
+        // used.
         unsafe { libc::munmap(self.0.cast(), SIZE + GUARD) };
     }
 }
