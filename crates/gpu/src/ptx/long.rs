@@ -105,7 +105,7 @@ impl Frame {
     }
 
     /// Keeps a number in an array if a mask is all ones, and wipes it if it is zero.
-    pub(super) fn keep_long(&mut self, array: Array, mask: Word) {
+    pub(super) fn keep(&mut self, array: Array, mask: Word) {
         self.each_limb(array, |e, _, at| {
             let limb = e.word();
             e.load_word(limb, at, 0);

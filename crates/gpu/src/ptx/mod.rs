@@ -12,7 +12,7 @@
 //! | where numbers are | `numbers` |
 //! | items, keys, arrays, tables | `frame` |
 //! | private powers and the recombination | `private`; in floating point `doubles` |
-//! | public powers, blinding, the check | `public`, `public_long` |
+//! | public powers, blinding, the check | `public`; on numbers in registers or in memory: `working`, `long` |
 //! | candidates for primes | `candidates` |
 //! | how fast a device's instructions are | [`rates`] |
 //!
@@ -32,11 +32,11 @@ mod montgomery;
 mod numbers;
 mod private;
 mod public;
-mod public_long;
 pub mod rates;
 mod registers;
 mod separate;
 mod sum;
+mod working;
 
 use crate::{kernel::Kernel, layout};
 
@@ -134,25 +134,17 @@ impl Trial {
 /// The text of one kernel.
 fn entry(which: Kernel, limbs: usize) -> String {
     let window = layout::window(limbs);
-    let is_long = limbs > 64;
     match which {
         Kernel::PowerEnter => private::power_enter(limbs, window),
         Kernel::PowerDigits => private::power_digits(limbs, window),
         Kernel::PowerLeave => private::power_leave(limbs),
         Kernel::Recombine => private::recombine(limbs),
-        Kernel::Blind if is_long => public_long::blind(limbs),
         Kernel::Blind => public::blind(limbs),
-        Kernel::Unblind if is_long => public_long::unblind(limbs),
         Kernel::Unblind => public::unblind(limbs),
-        Kernel::RenewPairs if is_long => public_long::renew_pairs(limbs),
         Kernel::RenewPairs => public::renew_pairs(limbs),
-        Kernel::PublicEnter if is_long => public_long::public_enter(limbs),
         Kernel::PublicEnter => public::public_enter(limbs),
-        Kernel::PublicBits if is_long => public_long::public_bits_vartime(limbs),
         Kernel::PublicBits => public::public_bits_vartime(limbs),
-        Kernel::PublicLeave if is_long => public_long::public_leave(limbs),
         Kernel::PublicLeave => public::public_leave(limbs),
-        Kernel::PublicCheck if is_long => public_long::public_check(limbs),
         Kernel::PublicCheck => public::public_check(limbs),
         Kernel::TwoBits => candidates::two_bits(limbs),
         Kernel::BaseEnter => candidates::base_enter(limbs),

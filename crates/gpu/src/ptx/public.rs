@@ -3,26 +3,27 @@
 use super::{
     emitter::{Address, Word},
     frame::Frame,
-    montgomery,
     numbers::{Array, Modulus},
+    working::{Factor, Number},
 };
 
-pub(super) const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
-pub(super) const NUMBERS_AND_SLOTS: &[&str] = &["key_words", "offset", "limbs", "count", "stride", "slots"];
+const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
+const NUMBERS_AND_SLOTS: &[&str] = &["key_words", "offset", "limbs", "count", "stride", "slots"];
 
 /// A kernel that does something to each item modulo its key's n.
-pub(super) fn modular(
+fn modular(
     limbs: usize,
     name: &'static str,
     buffers: &'static [&'static str],
     words: &'static [&'static str],
-    body: impl FnOnce(&mut Frame, Word, Address, Modulus),
+    body: impl FnOnce(&mut Frame, &mut Number, Word, Address, Modulus),
 ) -> String {
     let mut frame = Frame::new(limbs, name, buffers, words);
     let count = frame.e.parameter("count");
     frame.for_each(count, |frame, item| {
         let (record, n) = frame.modulus_of(item);
-        body(frame, item, record, n);
+        let mut x = Number::new(frame);
+        body(frame, &mut x, item, record, n);
     });
     frame.finish()
 }
@@ -51,42 +52,40 @@ impl Frame {
 /// Squares an item's pair, and multiplies the value by one half of it.
 pub(super) fn blind(limbs: usize) -> String {
     let buffers = &["values", "blinded", "factors", "inverses", "pair", "keys", "which"];
-    modular(limbs, "blind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
+    modular(limbs, "blind", buffers, NUMBERS_AND_SLOTS, |frame, x, item, _, n| {
         let slot = frame.slot_of(item);
         for name in ["inverses", "factors"] {
             let half = frame.slot(name, slot);
-            let x = frame.load(half);
-            montgomery::square(&mut frame.e, &x, &x, &n);
-            frame.store(half, &x);
-            if name == "factors" {
-                let values = frame.item("values", item);
-                let y = &mut frame.digits(values);
-                // One factor is in Montgomery form, so the product is not.
-                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-                let blinded = frame.item("blinded", item);
-                frame.store(blinded, &x);
-            }
+            x.load(frame, half);
+            x.square(frame, &n);
+            x.store(frame, half);
         }
+        // One factor is in Montgomery form, so the product is not.
+        let values = frame.item("values", item);
+        let factor = x.factor(frame, values);
+        x.multiply(frame, factor, &n);
+        let blinded = frame.item("blinded", item);
+        x.store(frame, blinded);
     })
 }
 
 /// Multiplies by the other half.
 pub(super) fn unblind(limbs: usize) -> String {
     let buffers = &["values", "inverses", "pair", "keys", "which"];
-    modular(limbs, "unblind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
+    modular(limbs, "unblind", buffers, NUMBERS_AND_SLOTS, |frame, x, item, _, n| {
         let slot = frame.slot_of(item);
         let inverses = frame.slot("inverses", slot);
-        let x = frame.load(inverses);
+        x.load(frame, inverses);
         let values = frame.item("values", item);
-        let y = &mut frame.digits(values);
-        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-        frame.store(values, &x);
+        let factor = x.factor(frame, values);
+        x.multiply(frame, factor, &n);
+        x.store(frame, values);
     })
 }
 
 /// New pairs of r^e in Montgomery form and 1/r as it is.
 pub(super) fn renew_pairs(limbs: usize) -> String {
-    let buffers = &[
+    const BUFFERS: &[&str] = &[
         "powers",
         "plain_inverses",
         "factors",
@@ -98,20 +97,19 @@ pub(super) fn renew_pairs(limbs: usize) -> String {
     modular(
         limbs,
         "renew_pairs",
-        buffers,
+        BUFFERS,
         NUMBERS_AND_SLOTS,
-        |frame, item, record, n| {
+        |frame, x, item, record, n| {
             let slot = frame.slot_of(item);
             let powers = frame.item("powers", item);
-            let x = frame.load(powers);
+            x.load(frame, powers);
             let factors = frame.slot("factors", slot);
-            frame.store(factors, &x);
+            x.store(frame, factors);
             let plain = frame.item("plain_inverses", item);
-            let x = frame.load(plain);
-            let y = &mut frame.power_of_r(record, 2);
-            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+            x.load(frame, plain);
+            x.multiply(frame, Factor::SquareOfR(record), &n);
             let inverses = frame.slot("inverses", slot);
-            frame.store(inverses, &x);
+            x.store(frame, inverses);
         },
     )
 }
@@ -119,32 +117,15 @@ pub(super) fn renew_pairs(limbs: usize) -> String {
 /// The base, and the state after an exponent's highest bit: both are the value in Montgomery form.
 pub(super) fn public_enter(limbs: usize) -> String {
     let buffers = &["values", "bases", "states", "keys", "which"];
-    modular(limbs, "public_enter", buffers, NUMBERS, |frame, item, record, n| {
+    modular(limbs, "public_enter", buffers, NUMBERS, |frame, x, item, record, n| {
         let values = frame.item("values", item);
-        let x = frame.load(values);
-        let y = &mut frame.power_of_r(record, 2);
-        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+        x.load(frame, values);
+        x.multiply(frame, Factor::SquareOfR(record), &n);
         for name in ["bases", "states"] {
             let to = frame.item(name, item);
-            frame.store(to, &x);
+            x.store(frame, to);
         }
     })
-}
-
-/// The kernel that goes on with the bits of the public exponents below the highest.
-pub(super) fn bits_frame(limbs: usize) -> Frame {
-    let buffers = &["bases", "states", "keys", "which"];
-    let words = &[
-        "key_words",
-        "offset",
-        "exponent",
-        "first",
-        "last",
-        "limbs",
-        "count",
-        "stride",
-    ];
-    Frame::new(limbs, "public_bits_vartime", buffers, words)
 }
 
 impl Frame {
@@ -179,20 +160,30 @@ impl Frame {
 
 /// Goes on with the bits of the public exponents below the highest, from `first` to `last`.
 pub(super) fn public_bits_vartime(limbs: usize) -> String {
-    let mut frame = bits_frame(limbs);
+    const WORDS: &[&str] = &[
+        "key_words",
+        "offset",
+        "exponent",
+        "first",
+        "last",
+        "limbs",
+        "count",
+        "stride",
+    ];
+    let buffers = &["bases", "states", "keys", "which"];
+    let mut frame = Frame::new(limbs, "public_bits_vartime", buffers, WORDS);
     let count = frame.e.parameter("count");
     frame.for_each(count, |frame, item| {
+        let mut x = Number::new(frame);
         let states = frame.item("states", item);
-        let x = frame.load(states);
+        x.load(frame, states);
         let bases = frame.item("bases", item);
+        let base = x.factor(frame, bases);
         frame.for_each_bit_vartime(item, |frame, n, multiplies| match multiplies {
-            false => montgomery::square(&mut frame.e, &x, &x, n),
-            true => {
-                let y = &mut frame.digits(bases);
-                montgomery::multiply(&mut frame.e, &x, &x, y, n);
-            }
+            false => x.square(frame, n),
+            true => x.multiply(frame, base, n),
         });
-        frame.store(states, &x);
+        x.store(frame, states);
     });
     frame.finish()
 }
@@ -200,29 +191,26 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
 /// Powers out of Montgomery form.
 pub(super) fn public_leave(limbs: usize) -> String {
     let buffers = &["states", "values", "keys", "which"];
-    modular(limbs, "public_leave", buffers, NUMBERS, |frame, item, _, n| {
+    modular(limbs, "public_leave", buffers, NUMBERS, |frame, x, item, _, n| {
         let states = frame.item("states", item);
-        let x = frame.load(states);
-        montgomery::leave(&mut frame.e, &x, &x, &n);
+        x.load(frame, states);
+        x.leave(frame, &n);
         let values = frame.item("values", item);
-        frame.store(values, &x);
+        x.store(frame, values);
     })
 }
 
 /// Marks every item whose result, raised to the public exponent, is not what was given, and wipes its value.
 pub(super) fn public_check(limbs: usize) -> String {
     let buffers = &["states", "given", "values", "status", "keys", "which"];
-    modular(limbs, "public_check", buffers, NUMBERS, |frame, item, _, n| {
+    modular(limbs, "public_check", buffers, NUMBERS, |frame, x, item, _, n| {
         let states = frame.item("states", item);
-        let x = frame.load(states);
-        montgomery::leave(&mut frame.e, &x, &x, &n);
+        x.load(frame, states);
+        x.leave(frame, &n);
         let given = frame.item("given", item);
-        let y = frame.load(given);
-        let mask = frame.mask_if_same(&x, &y);
+        let mask = x.mask_if_same(frame, given);
         let values = frame.item("values", item);
-        let value = frame.load(values);
-        let kept: Vec<Word> = value.iter().map(|&limb| frame.e.of2("and.b32", limb, mask)).collect();
-        frame.store(values, &kept);
+        frame.keep(values, mask);
         mark_fault(frame, item, mask);
     })
 }
