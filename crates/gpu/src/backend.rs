@@ -42,10 +42,10 @@ pub const ON_A_CPU: &str = " on a CPU";
 
 /// A backend on some device, whoever drives it.
 pub trait Gpu: Backend {
-    /// What the device says of itself.
+    /// The device's description.
     fn description(&self) -> &Description;
 
-    /// The same device with another launch geometry.
+    /// This device with another launch geometry.
     fn with_launch(&self, launch: Launch) -> Box<dyn Gpu>;
 
     /// Makes a private key ready without the CRT, blinded and checked as ever: to be measured beside programs that do
@@ -335,7 +335,7 @@ impl<D: Device> MultiKeyRunner for MultiKeyBatches<'_, D> {
     }
 }
 
-/// What is recorded of kernels: their name, and where they run.
+/// The record of kernels: their name, and where they run.
 fn name_of_kernels(device: &Description, kernels: &str) -> String {
     let place = if device.is_cpu { ON_A_CPU } else { "" };
     format!("{kernels}-{}{place}", device.driver.name())

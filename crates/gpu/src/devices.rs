@@ -16,7 +16,7 @@ use crate::{
     kernel::Launch,
 };
 
-/// What every driver found.
+/// The devices that every driver found.
 pub struct Survey {
     found: Vec<Found>,
     /// Drivers without a device, and why.
@@ -62,7 +62,7 @@ impl Survey {
         survey
     }
 
-    /// What is known where no driver has a device: for whoever wants to see what becomes of that.
+    /// The survey of a machine where no driver has a device: for whoever wants to see what becomes of that.
     pub fn of_nothing(absent: Vec<(Driver, String)>) -> Self {
         Survey {
             found: Vec::new(),

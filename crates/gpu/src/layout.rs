@@ -22,11 +22,11 @@ pub(crate) struct Layout {
     pub(crate) exponent: usize,
     /// Words of a whole record.
     pub(crate) words: usize,
-    /// What the private power needs.
+    /// The layout of the private power.
     pub(crate) power: Option<Power>,
 }
 
-/// What the private power needs of a record.
+/// The layout of the private power in a record.
 #[derive(Clone, Debug)]
 pub(crate) struct Power {
     /// Powers that make one: two with the CRT.
@@ -70,7 +70,7 @@ impl Layout {
         }
     }
 
-    /// The same with the private power, by the CRT or without.
+    /// The layout with the private power, by the CRT or without.
     pub(crate) fn private(bits: usize, exponent_bits: usize, has_crt: bool) -> Self {
         let public = Layout::public(bits, exponent_bits);
         let (parts, part_bits) = if has_crt { (2, bits.div_ceil(2)) } else { (1, bits) };

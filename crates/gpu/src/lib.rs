@@ -39,7 +39,7 @@ pub use driver::{Description, Driver, DriverError};
 pub use kernel::{Grid, Launch};
 pub use split::SplitBackend;
 
-/// What the backends are called.
+/// The name of the backends.
 const NAME: &str = "gpu";
 
 /// Why a batch was not done.

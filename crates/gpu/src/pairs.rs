@@ -18,7 +18,7 @@ pub(crate) struct Slots {
     slots: Vec<Slot>,
     /// Slots of each key.
     of_key: HashMap<usize, Vec<usize>>,
-    /// What draws numbers for each key.
+    /// The source of random numbers for each key.
     sources: HashMap<usize, Invertible>,
 }
 
@@ -27,13 +27,13 @@ struct Slot {
     uses: u32,
 }
 
-/// What a batch needs.
+/// The slots that a batch needs.
 pub(crate) struct Assigned {
     /// The slot of each item.
     pub(crate) slots: Vec<u32>,
     /// Slots whose pairs must be drawn first.
     pub(crate) due: Vec<usize>,
-    /// Whether there must be memory for more slots, in new memory.
+    /// The number of slots for which there must be new memory; none if there is enough.
     pub(crate) needs_memory: Option<usize>,
 }
 
@@ -101,7 +101,7 @@ impl Slots {
         self.capacity
     }
 
-    /// Whose slot it is.
+    /// The key that a slot belongs to.
     pub(crate) fn key(&self, slot: usize) -> usize {
         self.slots[slot].key
     }

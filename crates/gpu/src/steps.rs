@@ -16,7 +16,7 @@ pub(crate) struct Buffers<D: Device> {
     pub(crate) bases: Wiped<D>,
     publics: Wiped<D>,
     pub(crate) status: Wiped<D>,
-    /// Whose key each item takes: zeros, as long as there is one.
+    /// The key of each item: zeros, as long as there is one.
     pub(crate) which: Wiped<D>,
     /// The slot of each item's blinding pair.
     pub(crate) pair: Wiped<D>,
@@ -46,11 +46,11 @@ impl<D: Device> Buffers<D> {
     }
 }
 
-/// What the kernels of one interval of work have in common.
+/// The arguments that the kernels of one interval of work have in common.
 pub(crate) struct Steps<'a, D: Device> {
     keys: &'a Keys<D>,
     buffers: &'a Buffers<D>,
-    /// What became of each item.
+    /// The status of each item.
     status: &'a Wiped<D>,
     launcher: &'a mut Launcher<D>,
     count: usize,
@@ -85,7 +85,7 @@ impl<'a, D: Device> Steps<'a, D> {
         self.keyed(program, kernel, count, buffers, words)
     }
 
-    /// The same with any program, on so many numbers.
+    /// Runs a kernel of any program on so many numbers.
     fn keyed(
         &mut self,
         program: &D::Program,
@@ -99,8 +99,7 @@ impl<'a, D: Device> Steps<'a, D> {
         self.launcher.run(program, kernel, numbers, &buffers, &words)
     }
 
-    /// The same for kernels that take the modulus, how many items there are and there is room for, and at most one word
-    /// more.
+    /// Runs a kernel that takes the modulus, how many items there are and there is room for, and at most one word more.
     fn modular(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], last: &[usize]) -> Result<(), DriverError> {
         let limbs = self.keys.layout.limbs;
         let words = [&[0, limbs, self.count, self.buffers.items], last].concat();

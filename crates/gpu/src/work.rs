@@ -19,7 +19,7 @@ use crate::{
     steps::{Buffers, Steps},
 };
 
-/// What is done to a block.
+/// An operation on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// `m^e mod n`, in variable time.
@@ -41,7 +41,7 @@ pub(crate) struct ThreadRunner<D: Device> {
 
 /// A batch's buffers, as the caller has them.
 struct Blocks<'a> {
-    /// Whose key each item takes, unless there is one for all.
+    /// The key of each item, unless there is one for all.
     keys: Option<&'a [usize]>,
     inputs: &'a [u8],
     outputs: &'a mut [u8],
@@ -108,7 +108,7 @@ pub(crate) struct Worker<D: Device> {
     flight: Option<Flight>,
 }
 
-/// What was begun and is not yet collected.
+/// A batch that was begun and is not yet collected.
 struct Flight {
     items: Range<usize>,
     blocks: Download,
@@ -319,7 +319,7 @@ impl<D: Device> Worker<D> {
     }
 }
 
-/// What the kernels say of each item; whether one is at fault.
+/// The status of each item as the kernels left it; returns whether one is at fault.
 fn read_status(words: &[u8], status: &mut [Status]) -> bool {
     for (status, word) in status.iter_mut().zip(words.chunks_exact(4)) {
         *status = match word {

@@ -29,7 +29,7 @@ use crate::{
     store::CellState,
 };
 
-/// What is to be tried.
+/// A calibration that is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The engine, by selector.
@@ -51,7 +51,7 @@ pub struct Request {
 /// Starts workers that are slower by a known share than the engine they are.
 #[derive(Clone, Debug)]
 pub struct DelayedWorkers {
-    /// Who starts the engine otherwise.
+    /// The launcher of the delayed engine.
     pub workers: Workers,
     /// The delay as a share of a call's time.
     pub delay: f64,
@@ -66,7 +66,7 @@ impl Launcher for DelayedWorkers {
     }
 }
 
-/// What one run found.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// The engine compared with itself.
@@ -77,7 +77,7 @@ pub struct Run {
     pub operations: u64,
 }
 
-/// What all runs found.
+/// The result of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The engine.
@@ -92,11 +92,11 @@ pub struct Calibration {
     pub plant: Option<f64>,
     /// In their order.
     pub runs: Vec<Run>,
-    /// What they come to; none if there is no run.
+    /// The verdict over them; none if there is no run.
     pub verdict: Option<Verdict>,
     /// A run with the budget that [`Verdict::budget_s`] asks for, where that was affordable.
     pub check: Option<Check>,
-    /// Whether every run was made, rather than stopped before the end.
+    /// `true` if every run was made, rather than stopped before the end.
     pub is_complete: bool,
     /// Why there are no more runs, where something failed.
     pub failure: Option<String>,
@@ -121,11 +121,11 @@ pub struct Verdict {
     pub budget_s: f64,
     /// Ratios of equals within 3 % of 1.
     pub within_three_percent: usize,
-    /// The same with their luck, where the others are without.
+    /// The number of raw ratios within three per cent, where the others are adjusted.
     pub within_three_percent_raw: Option<usize>,
 }
 
-/// What a run with another budget found.
+/// The result of a run with another budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// Seconds for each engine under test.
@@ -236,7 +236,7 @@ impl Request {
     }
 }
 
-/// What runs share.
+/// The setup that runs share.
 struct RunSetup<'a> {
     environment: &'a Environment<'a>,
     launcher: Both<'a>,

@@ -1,4 +1,4 @@
-//! What the samples say: figures of each engine, and ratios to the first.
+//! Statistics of the samples: figures of each engine, and ratios to the first.
 //!
 //! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
 //! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little
@@ -21,7 +21,7 @@ use crate::store::TakenBlock;
 /// Confidence of the intervals where no plan states one.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// What was measured of one engine.
+/// The measurements of one engine.
 #[derive(Clone, Debug)]
 pub struct Measured<'a> {
     /// The conditions.
@@ -56,7 +56,7 @@ pub struct Figures {
 pub struct Ratio {
     /// This engine's speed divided by the first one's: above 1 where this one is faster.
     pub to_first: Estimate,
-    /// The same, adjusted for the number of tests of both, where chance decides and the tests are counted.
+    /// The ratio adjusted for the number of tests of both, where chance decides and the tests are counted.
     #[serde(rename = "luck_corrected")]
     pub adjusted: Option<Estimate>,
     /// Why the ratio is not adjusted, where chance decides.
@@ -166,8 +166,8 @@ pub fn adjusted(op: Op, engines: &[Option<&Measured<'_>>], confidence: f64) -> V
         .collect()
 }
 
-/// Whether the number of tests has the same expectation for both. The sieve decides how many candidates are tested for
-/// each prime; an engine of several lanes counts a whole vector of candidates at a time.
+/// Returns whether the number of tests has the same expectation for both. The sieve decides how many candidates are
+/// tested for each prime; an engine of several lanes counts a whole vector of candidates at a time.
 fn search_alike(one: &Measured<'_>, other: &Measured<'_>) -> bool {
     let (one, other) = (one.ledger, other.ledger);
     one.sieve.is_some() && one.sieve == other.sieve && one.lanes == other.lanes

@@ -17,7 +17,7 @@ pub struct Cpus {
 }
 
 impl Cpus {
-    /// Those of a machine that a process was allowed to use, and that its quota lets run at once.
+    /// The CPUs of a machine that a process was allowed to use, and that its quota lets run at once.
     pub fn of(machine: &Machine) -> Cpus {
         Cpus::of_topology(&machine.topology)
     }
@@ -33,12 +33,12 @@ impl Cpus {
         }
     }
 
-    /// Whether some cores run two threads.
+    /// Returns whether some cores run two threads.
     pub fn has_smt(self) -> bool {
         self.logical > self.cores
     }
 
-    /// Whether a quota stops so many threads for a part of the time.
+    /// Returns whether a quota stops so many threads for a part of the time.
     pub(crate) fn throttles(self, threads: usize) -> bool {
         self.quota.is_some_and(|quota| quota < threads as f64)
     }

@@ -1,4 +1,4 @@
-//! What can stop a study as a whole. What goes wrong in one cell is that cell's record, not an error.
+//! Errors that stop a study as a whole. What goes wrong in one cell is that cell's record, not an error.
 
 use std::{io, path::PathBuf};
 
@@ -22,7 +22,7 @@ pub enum Error {
     Results {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A file or directory could not be read or written.
@@ -30,12 +30,12 @@ pub enum Error {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What sort of mistake an error is: the program's exit codes follow it.
+/// The kind of mistake that an error is: the program's exit codes follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// The user asked for something that cannot be asked.
@@ -49,7 +49,7 @@ pub enum ErrorClass {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// The class that the error belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
             Error::Plan(_) | Error::Store(StoreError::Exists(_)) => ErrorClass::Usage,

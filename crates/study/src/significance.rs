@@ -6,8 +6,8 @@ use rsalab_measure::Estimate;
 /// machine drifts by this much from one minute to the next.
 pub(crate) const DRIFT: f64 = 0.02;
 
-/// The same for engines that were measured interleaved: what a worker that is started anew changes by itself, as its
-/// memory lies elsewhere.
+/// The threshold for engines that were measured interleaved: what a worker that is started anew changes by itself, as
+/// its memory lies elsewhere.
 pub(crate) const LAUNCH: f64 = 0.01;
 
 /// Values that an estimate must come from for a verdict: with fewer there is no interval of 95 % for a median (it takes
@@ -40,7 +40,8 @@ pub(crate) fn side(estimate: &Estimate, threshold: f64, noise: f64) -> Side {
     }
 }
 
-/// Whether nothing can be told from it, wherever it lies: of few values even an interval that looks narrow says little.
+/// Returns whether nothing can be told from it, wherever it lies: of few values even an interval that looks narrow says
+/// little.
 pub(crate) fn has_too_few_values(estimate: &Estimate) -> bool {
     estimate.n < LEAST_VALUES || estimate.confidence <= 0.0
 }

@@ -67,7 +67,7 @@ impl Study {
         Ok(Plan::parse(&study.plan_toml, &study.host).ok())
     }
 
-    /// What has been stored so far.
+    /// The store with all that was measured so far.
     pub fn store(&self) -> &Store {
         &self.store
     }

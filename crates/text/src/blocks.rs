@@ -76,7 +76,7 @@ impl Blocks {
     }
 }
 
-/// What is done to a text.
+/// An operation on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Text to ciphertext, by the public operation.

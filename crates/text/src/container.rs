@@ -28,7 +28,7 @@ const MAGIC: [u8; 8] = *b"rsalab\x1a\n";
 
 const VERSION: u32 = 1;
 
-/// What the front of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Bits of the modulus.
@@ -37,7 +37,7 @@ pub struct Header {
     pub symbols: usize,
     /// Bytes of the whole text.
     pub text_len: usize,
-    /// Whose key it is encrypted for.
+    /// The fingerprint of the key that it is encrypted for.
     pub fingerprint: [u8; 32],
 }
 
@@ -45,7 +45,7 @@ impl Header {
     /// Bytes of a header.
     pub const LEN: usize = 60;
 
-    /// Whether a file that begins so may be an encrypted text. No ciphertext of a random key does by chance.
+    /// Returns whether a file that begins so may be an encrypted text. No ciphertext of a random key does by chance.
     pub fn begins(start: &[u8]) -> bool {
         start.starts_with(&MAGIC)
     }
@@ -214,7 +214,7 @@ pub fn decrypt(backend: &dyn Backend, key: &PrivateKey, file: &[u8], threads: Th
     blocks::decrypt(&*prepared, blocks, body, header.text_len, threads)
 }
 
-/// What is left of a header.
+/// The unread rest of a header.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,4 +1,4 @@
-//! What can go wrong with a text, in plain sentences.
+//! Errors of texts, in plain sentences.
 
 use crate::outcome::{Failure, Reason, WorkError, list};
 
@@ -9,13 +9,13 @@ pub enum Error {
     /// Blocks of a size that the key does not allow.
     #[error("{reason}")]
     Blocks {
-        /// What was asked for and what is possible.
+        /// The request, and what is possible.
         reason: String,
     },
     /// A file that is not an encrypted text of rsalab, or a damaged one.
     #[error("{reason}")]
     Container {
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A block of the text could not be encrypted or decrypted.
@@ -23,19 +23,19 @@ pub enum Error {
     Block {
         /// The block, counted from 0 over the whole text.
         block: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: BlockFault,
     },
     /// The text, its blocks and the number of threads do not fit each other.
     #[error("{reason}")]
     Layout {
-        /// What does not fit.
+        /// The part that does not fit.
         reason: String,
     },
     /// The system refused a thread, so that nothing was done.
     #[error("a thread could not be started: {reason}")]
     Threads {
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// One or more workers failed at their parts of a text.

@@ -1,11 +1,11 @@
-//! What became of a piece of work: its output and trace, or why it has none.
+//! The outcome of a piece of work: its output and trace, or why it has none.
 
 use std::fmt;
 
 use rsalab_measure::pin::PinError;
 use serde::Serialize;
 
-/// What one worker did, in its own time.
+/// The trace of one worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartTrace {
     /// The worker's number, which is the place of its part in the input.
@@ -62,7 +62,7 @@ pub enum WorkError<E> {
 pub struct Failure<E> {
     /// The worker's number.
     pub id: usize,
-    /// What happened to it.
+    /// The reason.
     pub reason: Reason<E>,
 }
 
@@ -83,7 +83,7 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
     }
 }
 
-/// What happened to a worker that failed.
+/// The reason why a worker failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason<E> {

@@ -41,7 +41,7 @@ use crate::{
 /// The most threads that one piece of work may be split over.
 pub const MAX_THREADS: usize = 4096;
 
-/// What one worker does to its blocks. It is made by the factory on the thread that uses it and never leaves it.
+/// The operation of one worker on its blocks. It is made by the factory on the thread that uses it and never leaves it.
 pub trait BlockWorker {
     /// Why the operation failed.
     type Error;
@@ -98,7 +98,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The same threads, which add to `done` the blocks that they have done.
+    /// These threads, which add to `done` the blocks that they have done.
     pub fn counted(self, done: &'a AtomicU64) -> Self {
         Threads {
             done: Some(done),
@@ -193,7 +193,7 @@ struct Partition<'a> {
     output: &'a mut [u8],
 }
 
-/// What a worker reports at its end, with its number.
+/// The report of a worker at its end, with its number.
 type Ended<E> = (usize, Result<PartTrace, Reason<E>>);
 
 /// The life of one worker, on its own thread.
@@ -231,7 +231,7 @@ where
     Ok(())
 }
 
-/// What becomes of a piece of somebody else's code.
+/// The result of a piece of somebody else's code, a panic included.
 fn caught<T, E>(code: impl FnOnce() -> Result<T, E>) -> Result<T, Reason<E>> {
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(result) => result.map_err(Reason::Failed),

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use rsalab_gpu::{Choice, Launch, Survey, driver::Kernels};
 
-/// What was asked for.
+/// The options of the command line.
 pub(crate) struct Options {
     choice: Choice,
     /// Seconds for each measurement.

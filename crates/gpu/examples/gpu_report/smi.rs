@@ -1,4 +1,4 @@
-//! What `nvidia-smi` says of clocks and power, while something runs. Where there is none, nothing is known.
+//! The answers of `nvidia-smi` about clocks and power, while something runs. Where there is none, nothing is known.
 
 use std::{
     io::{BufRead, BufReader},
@@ -6,7 +6,7 @@ use std::{
     thread::JoinHandle,
 };
 
-/// What the device is called and how it is set up, as JSON.
+/// The device's name and settings, as JSON.
 pub(crate) fn device() -> String {
     let fields = "name,driver_version,vbios_version,clocks.max.sm,power.limit,persistence_mode,ecc.mode.current";
     let output = Command::new("nvidia-smi")

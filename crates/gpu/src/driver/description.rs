@@ -1,11 +1,11 @@
-//! What a device says of itself, and who drives it.
+//! The description of a device, and its driver.
 
 use std::fmt;
 
-/// What a device says of itself.
+/// The description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Who drives it.
+    /// The driver.
     pub driver: Driver,
     /// The device's name.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct Description {
     pub largest_buffer: usize,
     /// The most work-items of a group.
     pub largest_group: usize,
-    /// Whether it is a CPU, which runs kernels as PoCL does and not as a graphics processor.
+    /// `true` if it is a CPU, which runs kernels as PoCL does and not as a graphics processor.
     pub is_cpu: bool,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Description {
     }
 }
 
-/// Who drives a device.
+/// A driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Driver {
     /// NVIDIA's own.

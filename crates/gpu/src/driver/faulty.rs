@@ -9,7 +9,7 @@ use std::sync::{
 use super::{Argument, Description, Device, Download, DriverError, Queue};
 use crate::kernel::{Grid, Kernel};
 
-/// What is to go wrong, and when. Shared between a device and whoever breaks it.
+/// The faults to come, and when. Shared between a device and whoever breaks it.
 #[derive(Clone, Debug)]
 pub struct Faults {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ struct Inner {
     is_lost: AtomicBool,
     /// Bytes that may still be had.
     bytes_left: AtomicUsize,
-    /// Whether the next recombination is to be left out.
+    /// `true` if the next recombination is to be left out.
     omits_recombination: AtomicBool,
 }
 
@@ -57,7 +57,7 @@ impl Faults {
         self.inner.omits_recombination.store(true, Relaxed);
     }
 
-    /// Whether a call can be made.
+    /// Refuses a call that cannot be made.
     fn call(&self) -> Result<(), DriverError> {
         match self.inner.is_lost.load(Relaxed) {
             true => Err(DriverError::Lost {
@@ -68,7 +68,7 @@ impl Faults {
         }
     }
 
-    /// Whether a kernel can start.
+    /// Refuses a kernel that cannot start.
     fn kernel(&self) -> Result<(), DriverError> {
         self.call()?;
         let has_started = take(&self.inner.kernels_left, 1);

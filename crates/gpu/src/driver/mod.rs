@@ -1,4 +1,4 @@
-//! What a device is, whoever drives it: memory, queues of work, and programs that are compiled for it.
+//! The interface of a device, whatever drives it: memory, queues of work, and programs that are compiled for it.
 //!
 //! | question | file |
 //! |---|---|
@@ -27,7 +27,7 @@ pub enum DriverError {
     /// There is none, or none that was asked for.
     #[error("no device, because {reason}")]
     NoDevice {
-        /// What each driver said.
+        /// The reason of each driver.
         reason: String,
     },
     /// It has no room for so much.
@@ -37,7 +37,7 @@ pub enum DriverError {
         bytes: usize,
         /// The driver's function.
         call: &'static str,
-        /// What it returned.
+        /// The code that it returned.
         code: String,
     },
     /// It does not answer any more.
@@ -45,13 +45,13 @@ pub enum DriverError {
     Lost {
         /// The driver's function.
         call: &'static str,
-        /// What it returned.
+        /// The code that it returned.
         code: String,
     },
     /// The kernels could not be compiled for it.
     #[error("the device's compiler refused the kernels: {log}")]
     Build {
-        /// What the compiler said.
+        /// The compiler's log.
         log: String,
     },
     /// Anything else that a driver refuses.
@@ -59,7 +59,7 @@ pub enum DriverError {
     Call {
         /// The driver's function.
         call: &'static str,
-        /// What it returned.
+        /// The code that it returned.
         code: String,
     },
 }
@@ -72,13 +72,13 @@ pub enum Argument<'a, B> {
     Word(u32),
 }
 
-/// What kernels are called that work on numbers of any length, in memory.
+/// The name of kernels that work on numbers of any length, in memory.
 pub const PORTABLE: &str = "mont32x1";
 
 /// And those that are written for a length, and keep numbers in registers.
 pub const IN_REGISTERS: &str = "mont32x1_registers";
 
-/// The same with private powers in doubles.
+/// The name of kernels with private powers in doubles.
 pub const IN_DOUBLES: &str = "mont52x1_doubles";
 
 /// How many instructions of a kind a device does in a second, of all threads together.
@@ -108,15 +108,15 @@ pub struct PeerKernel<'a> {
 /// Which kernels run, where a driver has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those written for a length, where there are some; the private power in words or in doubles, whichever a short
+    /// Kernels written for a length, where there are some; the private power in words or in doubles, whichever a short
     /// measurement finds faster on the device.
     #[default]
     Fastest,
-    /// Those written for a length, all in words.
+    /// Kernels written for a length, all in words.
     Words,
-    /// The same, and the private power in doubles where it can be.
+    /// Kernels written for a length, with the private power in doubles where it can be.
     Doubles,
-    /// Those for any length, everywhere: to be compared with.
+    /// Kernels for any length, everywhere: to be compared with.
     Portable,
 }
 
@@ -129,7 +129,7 @@ pub trait Device: Send + Sync + 'static {
     /// Work that is done in order.
     type Queue: Queue<Buffer = Self::Buffer, Program = Self::Program> + Send;
 
-    /// What it says of itself.
+    /// Its description.
     fn description(&self) -> &Description;
 
     /// Memory, with whatever it holds.
@@ -144,7 +144,7 @@ pub trait Device: Send + Sync + 'static {
     /// [`DriverError::Build`].
     fn program(&self, limbs: usize) -> Result<Self::Program, DriverError>;
 
-    /// What the kernels for numbers of so many limbs are called.
+    /// The name of the kernels for numbers of so many limbs.
     fn kernel(&self, _limbs: usize) -> &'static str {
         PORTABLE
     }
@@ -206,7 +206,7 @@ pub trait Queue {
     /// The driver's.
     fn finish(&mut self) -> Result<(), DriverError>;
 
-    /// What a download has brought; the queue must have been finished since.
+    /// The bytes of a download; the queue must have been finished since.
     fn downloaded(&self, download: &Download) -> &[u8];
 }
 

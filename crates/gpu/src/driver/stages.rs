@@ -54,7 +54,7 @@ impl<P: Pinned> Stages<P> {
         &mut self.pieces[place].memory
     }
 
-    /// What a download has left.
+    /// The bytes of a download.
     pub(super) fn downloaded(&self, download: &Download) -> &[u8] {
         &self.pieces[download.stage].memory.bytes()[..download.bytes]
     }

@@ -5,13 +5,13 @@
 
 use crate::driver::description::Description;
 
-/// What compilers do not agree on.
+/// The macros for what compilers do not agree on.
 pub const VENDOR: &str = include_str!("vendor.h");
 
 /// The kernels.
 pub const SOURCE: &str = include_str!("rsa.cl");
 
-/// The same for NVIDIA's driver, made of both by `scripts/make-ptx.sh`.
+/// The kernels for NVIDIA's driver, made of both by `scripts/make-ptx.sh`.
 ///
 /// It is generated, and committed all the same: making it takes a clang with the NVPTX target, which few machines have,
 /// and the driver's library (NVRTC) that could do it at run time is part of CUDA's toolkit, which users of a graphics
@@ -100,7 +100,7 @@ pub enum Launch {
     /// One work-item for each number, in groups that suit the device.
     #[default]
     Tuned,
-    /// The same grid whatever there is to do.
+    /// One grid whatever there is to do.
     Fixed(Grid),
 }
 

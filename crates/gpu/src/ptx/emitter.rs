@@ -9,7 +9,7 @@ use super::registers::{Flag, Label};
 
 pub(super) use super::registers::{Address, Operand, Word, ZERO};
 
-/// What every module begins with.
+/// The header of every module.
 pub(super) const HEADER: &str = ".version 6.0\n.target sm_70\n.address_size 64\n\n";
 
 /// The most threads of a block.

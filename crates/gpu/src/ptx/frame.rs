@@ -1,4 +1,4 @@
-//! What kernels have in common: items, keys, numbers in memory, tables.
+//! The parts that kernels have in common: items, keys, numbers in memory, tables.
 
 use super::{
     emitter::{Address, Emitter, Operand, THREADS, Word, emit},

@@ -10,7 +10,7 @@ use super::emitter::{Emitter, HEADER, ZERO, emit};
 pub enum Kind {
     /// A product of 32 by 32 bits added to 64 bits.
     Wide,
-    /// The same with a carry in and out, eight in a chain.
+    /// The multiply-add with a carry in and out, eight in a chain.
     WideCarry,
     /// An addition of 32 bits with a carry in and out, all of a turn in a chain.
     AddCarry,

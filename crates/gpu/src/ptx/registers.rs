@@ -18,7 +18,7 @@ pub(super) struct Flag(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(pub(super) u32);
 
-/// What an instruction reads: a register, or a number.
+/// An operand: a register, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Register(Word),

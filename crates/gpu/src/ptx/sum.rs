@@ -20,7 +20,7 @@ use super::emitter::{Emitter, Operand, Word, ZERO, emit};
 
 /// Instructions that hand on a carry.
 pub(super) struct Chain {
-    /// Whether the carry flag holds something.
+    /// `true` if the carry flag holds something.
     is_live: bool,
 }
 
@@ -91,7 +91,7 @@ fn register(e: &mut Emitter, column: &mut Operand) -> Word {
     register
 }
 
-/// What a row adds to a pair of columns.
+/// The term that a row adds to a pair of columns.
 #[derive(Clone, Copy)]
 pub(super) enum Term {
     Product(Word, Word),
@@ -107,7 +107,7 @@ pub(super) struct Sum {
     pub(super) odd: Vec<Operand>,
     /// Column L + 1.
     pub(super) top: Operand,
-    /// What is still to be added to column 0.
+    /// The carry still to be added to column 0.
     pub(super) pending: Operand,
 }
 
@@ -203,7 +203,7 @@ fn add_term(e: &mut Emitter, chain: &mut Chain, pair: &mut [Operand], term: &Opt
     }
 }
 
-/// What a row of a square adds, from the diagonal on.
+/// The terms that a row of a square adds, from the diagonal on.
 pub(super) fn row_of_square(e: &mut Emitter, a: &[Word], row: usize) -> Vec<Option<Term>> {
     let mut terms = vec![None; a.len()];
     let doubled = e.word();

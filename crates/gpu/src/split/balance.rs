@@ -53,8 +53,8 @@ impl Balance {
         }
     }
 
-    /// Whether the device is to be tried on a batch of so many, of which it has not done any: it is, unless it is known
-    /// to take longer for a single item than the CPU takes for all.
+    /// Returns whether the device is to be tried on a batch of so many, of which it has not done any: it is, unless it
+    /// is known to take longer for a single item than the CPU takes for all.
     pub(super) fn wants_trial(&self, items: usize) -> bool {
         let of_use = |cpu: f64| self.one.is_none_or(|one| one < items as f64 * cpu);
         items > 1 && self.gpu.is_none() && self.cpu.is_some_and(of_use)

@@ -15,7 +15,7 @@ pub(super) struct Tester<'a> {
     pub(super) rounds: Preference,
 }
 
-/// What each side was seen to take, by the size of a batch to the next power of two.
+/// The time that each side was seen to take, by the size of a batch to the next power of two.
 #[derive(Default)]
 pub(super) struct Preference {
     seen: Vec<[Option<f64>; 2]>,

@@ -80,7 +80,7 @@ fn blocks_conform_in_doubles() {
     }
 }
 
-/// What the driver runs to choose between words and doubles stays within its memory, and has something to do.
+/// The trial by which the driver chooses between words and doubles stays within its memory, and has something to do.
 #[test]
 fn trials_reach_no_other_memory() {
     for limbs in [16, 32, 48, 64] {
@@ -208,7 +208,7 @@ fn no_branch_and_no_address_depends_on_a_secret() {
     assert_eq!(of(&first, Kernel::Blind).products, of(&second, Kernel::Blind).products);
 }
 
-/// What an operation costs, as the notes have it: products of 32 bits, counted while kernels run.
+/// The cost of an operation, as the notes have it: products of 32 bits, counted while kernels run.
 #[test]
 fn operations_cost_what_the_notes_say() {
     const WORK: usize = 32;

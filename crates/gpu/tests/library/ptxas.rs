@@ -31,7 +31,7 @@ fn tool(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What the assembler says of a kernel.
+/// The assembler's figures of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Use {
     registers: usize,
@@ -44,7 +44,7 @@ struct Assembled {
     binary: PathBuf,
 }
 
-/// What the assembler says of each kernel.
+/// The assembler's figures of each kernel.
 fn uses_of(said: &str) -> HashMap<String, Use> {
     let mut uses: HashMap<String, Use> = HashMap::new();
     let mut kernel = String::new();
@@ -145,7 +145,8 @@ const fn counts(limbs: usize, kernel: Kernel, wide: usize, all: usize) -> Counts
     }
 }
 
-/// What was counted last. A change of more than a fiftieth is to be known about, and this table changed with it.
+/// The counts of the last version. A change of more than a fiftieth is to be known about, and this table changed with
+/// it.
 const TABLE: [Counts; 8] = [
     counts(16, Kernel::PowerDigits, 918, 1808),
     counts(32, Kernel::PowerDigits, 3614, 5088),
@@ -205,7 +206,7 @@ fn two_instructions_become_one() {
     assert!(wrong.is_empty(), "the table has other counts:\n{}", wrong.join("\n"));
 }
 
-/// The same of private powers in doubles: fused multiply-adds, and all instructions, for sm_90.
+/// The counts of private powers in doubles: fused multiply-adds, and all instructions, for sm_90.
 const IN_DOUBLES: [(usize, usize, usize); 4] = [(16, 1121, 4616), (32, 820, 4608), (48, 1530, 7616), (64, 2440, 11192)];
 
 #[test]

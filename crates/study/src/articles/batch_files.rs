@@ -10,7 +10,7 @@ use super::evidence::Evidence;
 pub struct BatchFile {
     /// Its place below the directory of the report, with `/` between folders.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the cases of a claim come to.
+//! The verdict over the cases of a claim.
 
 use super::data::ClaimData;
 use crate::{

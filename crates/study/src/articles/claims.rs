@@ -9,7 +9,7 @@ use super::{
 };
 use crate::report::{Case, Claim, Verdict};
 
-/// What a comparison comes to: a verdict, the value where there is one, and a sentence.
+/// The result of a comparison: a verdict, the value where there is one, and a sentence.
 pub(super) type Judged = (Verdict, Option<Estimate>, String);
 
 impl Evidence<'_> {
@@ -107,7 +107,7 @@ impl Evidence<'_> {
         Ok(scope)
     }
 
-    /// Whether the limit of a case is above what its relation asks for.
+    /// Returns whether the limit of a case is above what its relation asks for.
     fn is_within_reach(&self, data: &CaseData, scope: &Scope) -> Result<bool, String> {
         let Some(super::data::Relation::Reaches(published)) = &data.relation else {
             panic!("only what is to be reached has a limit");

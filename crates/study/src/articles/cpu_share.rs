@@ -54,12 +54,12 @@ impl CpuShare {
         CpuShare::ROUNDING_NS * self.blocks.sqrt()
     }
 
-    /// Whether the time is so long that its rounding does not matter.
+    /// Returns whether the time is so long that its rounding does not matter.
     pub(super) fn is_told(self) -> bool {
         self.rounding_ns() < 0.1 * self.possible_ns
     }
 
-    /// Whether it is below a share, by more than rounding. Some systems count nothing.
+    /// Returns whether it is below a share, by more than rounding. Some systems count nothing.
     pub(super) fn is_below(self, least: f64) -> bool {
         self.had_ns > 0.0 && self.had_ns + self.rounding_ns() < least * self.possible_ns
     }
@@ -71,11 +71,11 @@ impl CpuShare {
 
 /// Least share of a CPU that one thread has on a quiet machine.
 pub(super) const OF_ONE: f64 = 0.9;
-/// The same of several, which wait for one another.
+/// The threshold for several, which wait for one another.
 const OF_SEVERAL: f64 = 0.8;
 
 impl Cell<'_> {
-    /// Whether its threads had too little, in words.
+    /// The sentence that its threads had too little CPU time; none if they had enough.
     pub(super) fn lack_of_cpu(self, cpus: Option<Cpus>) -> Option<String> {
         let (at_once, least) = self.should_have()?;
         let share = CpuShare::of(self, at_once)?;

@@ -1,4 +1,4 @@
-//! What an article is here, as data: its figures, tables and claims, each with the formula that its numbers come from.
+//! An article as data: its figures, tables and claims, each with the formula that its numbers come from.
 //!
 //! Texts are templates: `{NAME}` is a value in scope in words, `{NAME NOUN}` a count of something (`4 threads`),
 //! `{NAME #}` a number in full.
@@ -51,7 +51,7 @@ pub(super) struct Definition {
     /// Where the files lie that its program saves of each batch, and of which cells.
     #[serde(default)]
     pub(super) batch_files: Vec<Axis>,
-    /// What the article printed, by the id of its table.
+    /// Values that the article printed, by the id of its table.
     #[serde(default)]
     pub(super) published: toml::Table,
 }
@@ -64,11 +64,11 @@ pub(super) struct Sizes {
     pub(super) from: usize,
     /// Below so many bits.
     pub(super) below: Option<usize>,
-    /// Whether each has the bits of its primes beside it.
+    /// `true` if each has the bits of its primes beside it.
     pub(super) primes: bool,
     /// Of which groups.
     pub(super) of: SizesOf,
-    /// Whether an id stands before each, which the study's sizes take over.
+    /// `true` if an id stands before each, which the study's sizes take over.
     pub(super) named: bool,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Texts {
     pub(super) from: usize,
     /// Up to so many symbols.
     pub(super) to: Option<usize>,
-    /// Whether an id stands before each, which the study's sizes take over.
+    /// `true` if an id stands before each, which the study's sizes take over.
     pub(super) named: bool,
 }
 
@@ -151,9 +151,9 @@ pub(super) enum Field {
 #[serde(deny_unknown_fields)]
 pub(super) struct Device {
     pub(super) engine: String,
-    /// What is said where it has no figures.
+    /// The sentence where it has no figures.
     pub(super) absent: String,
-    /// What is said where its kernels ran on a CPU.
+    /// The sentence where its kernels ran on a CPU.
     pub(super) on_cpu: String,
 }
 
@@ -273,7 +273,7 @@ pub(super) struct AxisData {
     pub(super) of: String,
     #[serde(default)]
     pub(super) values: String,
-    /// Whether each of them has a mark.
+    /// `true` if each of them has a mark.
     #[serde(default)]
     pub(super) ticks: bool,
     #[serde(default)]
@@ -322,7 +322,7 @@ pub(super) struct ClaimData {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct CaseData {
-    /// Whether they are about the device: one case with the reason, as long as there is none.
+    /// `true` if they are about the device: one case with the reason, as long as there is none.
     pub(super) on_device: bool,
     pub(super) set: Set,
     pub(super) each: Vec<Axis>,
@@ -330,10 +330,10 @@ pub(super) struct CaseData {
     pub(super) case: String,
     pub(super) also: Also,
     pub(super) value: String,
-    /// What is judged, where it is not the value itself.
+    /// The quantity that is judged, where it is not the value itself.
     pub(super) judge: String,
     pub(super) relation: Option<Relation>,
-    /// What the case is called that there are no two values to see growth by.
+    /// The name of the case in which there are no two values to see growth by.
     pub(super) growth: String,
     pub(super) sentence: String,
     /// Said in place of the reason for which a formula has no value.
@@ -342,7 +342,7 @@ pub(super) struct CaseData {
     /// Added to the sentence where these formulas have values.
     pub(super) more_also: Also,
     pub(super) more: String,
-    /// What the value cannot exceed here: nothing is decided where the relation asks for more.
+    /// The most that the value can be here: nothing is decided where the relation asks for more.
     pub(super) limit: String,
     pub(super) beyond: String,
     pub(super) evaluator: Option<CaseEvaluator>,

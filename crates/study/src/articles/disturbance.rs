@@ -25,9 +25,9 @@ impl Evidence<'_> {
             .or_else(|| self.busy_throughout(cell))
     }
 
-    /// Whether more threads were faster by more than there are of them, which says that fewer were disturbed.
+    /// The sentence that more threads were faster by more than there are of them, which says that fewer were disturbed.
     fn slower_than_possible(&self, cell: Cell<'_>) -> Option<String> {
-        /// What is left to caches, and to the noise of two medians.
+        /// The part left to caches, and to the noise of two medians.
         const MOST: f64 = 1.1;
         let (job, engine) = (&cell.group.job, cell.row.engine.as_str());
         if !job.op.is_text() {
@@ -54,7 +54,8 @@ impl Evidence<'_> {
         ))
     }
 
-    /// Whether a cell is too short for its own CPU time to tell, and the threads of the whole study had too little.
+    /// The sentence that a cell is too short for its own CPU time to tell, and the threads of the whole study had too
+    /// little.
     fn busy_throughout(&self, cell: Cell<'_>) -> Option<String> {
         let is_told = cell
             .should_have()

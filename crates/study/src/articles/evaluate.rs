@@ -1,4 +1,4 @@
-//! What formulas come to.
+//! The evaluation of formulas.
 
 use rsalab_measure::Estimate;
 
@@ -56,12 +56,12 @@ impl<'a> Evidence<'a> {
         self.cell(&self.scope_of(&set, &arguments, scope))
     }
 
-    /// What a formula comes to, as a measured value.
+    /// The value of a formula, as a measured one.
     pub(super) fn measured(&self, formula: &str, scope: &Scope) -> Value {
         self.quantity(formula, scope).map(Quantity::estimate)
     }
 
-    /// What a formula comes to.
+    /// The value of a formula.
     pub(super) fn quantity(&self, formula: &str, scope: &Scope) -> Result<Quantity, String> {
         self.work_out(&Formula::parse(&scope.formula(formula)), scope)
     }

@@ -1,4 +1,4 @@
-//! What a study has measured of an article's cells, or why it has not: where formulas find their cells.
+//! The measurements that a study has of an article's cells, or why it has none: where formulas find their cells.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct Evidence<'a> {
     pub(super) groups: &'a [Group],
     pub(super) records: &'a [GroupRecord],
     pub(super) cpus: Option<Cpus>,
-    /// Whether texts are beginnings of one that was given.
+    /// `true` if texts are beginnings of one that was given.
     has_own_text: bool,
     /// The fields of each group's job.
     jobs: Vec<BTreeMap<String, String>>,
@@ -167,7 +167,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Whether something holds of the study, its machine or the scope.
+    /// Checks that something holds of the study, its machine or the scope.
     ///
     /// # Errors
     /// The reason why not.
@@ -216,7 +216,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Whether all that is needed holds.
+    /// Returns whether all that is needed holds.
     pub(super) fn has(&self, needs: &[Need], scope: &Scope) -> bool {
         needs.iter().all(|need| self.check(&need[0], scope).is_ok())
     }
@@ -292,7 +292,7 @@ impl<'a> Evidence<'a> {
             .or_else(|| self.is_on_cpu(engine).then(|| on_cpu.to_owned()))
     }
 
-    /// Whether an engine's figures are those of a device's kernels on a CPU.
+    /// Returns whether an engine's figures are those of a device's kernels on a CPU.
     pub(super) fn is_on_cpu(&self, engine: &str) -> bool {
         let mut kernels = self.rows_of(engine).filter_map(|row| row.kernel.as_deref());
         kernels.any(rsalab_engines::gpu::is_on_cpu)
@@ -356,7 +356,7 @@ pub(super) fn replaced(replacements: &[Replacement], engine: &str, op: &str, rea
     found.map_or(reason.clone(), |replacement| replacement.says.clone())
 }
 
-/// Whether a text is many messages, not one in portions.
+/// Returns whether a text is many messages, not one in portions.
 fn is_of_many(job: &Job) -> bool {
     job.op.is_text() && job.text_blocks() > 2
 }

@@ -49,7 +49,7 @@ use crate::{
     store::{GroupRecord, Store, StoreError},
 };
 
-/// What each article is here, by its name.
+/// The definition of each article, by its name.
 static DEFINITIONS: LazyLock<BTreeMap<&str, Definition>> = LazyLock::new(|| {
     let read = |article: Article| {
         let definition = toml::from_str(article.review_toml());
@@ -97,7 +97,7 @@ pub fn ids(article: Article) -> Vec<String> {
     tables.chain(shown).chain(claims).collect()
 }
 
-/// What the groups of a study, and the records they were made from, say about an article.
+/// The review of an article, by the groups of a study and the records they were made from.
 fn review(article: Article, groups: &[Group], records: &[GroupRecord], circumstances: Circumstances<'_>) -> Review {
     let data = &DEFINITIONS[article.name()];
     let evidence = Evidence::new(data, groups, records, circumstances);

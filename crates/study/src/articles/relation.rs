@@ -31,7 +31,7 @@ fn alike(quotient: &Estimate, tolerance: f64) -> Verdict {
     within(quotient, 1.0 / (1.0 + tolerance), 1.0 + tolerance)
 }
 
-/// Whether a value lies in a range of published ones, by its whole interval: one that is wide says nothing.
+/// Judges whether a value lies in a range of published ones, by its whole interval: one that is wide says nothing.
 fn within(value: &Estimate, least: f64, most: f64) -> Verdict {
     if has_too_few_values(value) {
         Verdict::TooFewValues
@@ -45,7 +45,7 @@ fn within(value: &Estimate, least: f64, most: f64) -> Verdict {
 }
 
 impl Evidence<'_> {
-    /// What becomes of a claim by a value; `before` is the value of the case before it.
+    /// The verdict on a claim by a value; `before` is the value of the case before it.
     ///
     /// # Errors
     /// Why a bound has no value.
@@ -85,7 +85,7 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether a saving in per cent comes up to a published one, which is rounded: by so many points, with its whole
+/// Judges whether a saving in per cent comes up to a published one, which is rounded: by so many points, with its whole
 /// interval.
 pub(super) fn saves(saving: &Estimate, published: f64) -> Verdict {
     const POINTS: f64 = 5.0;
@@ -101,7 +101,7 @@ pub(super) fn saves(saving: &Estimate, published: f64) -> Verdict {
     }
 }
 
-/// Whether a gain comes up to one that was published as "about": to a tenth of it, with its whole interval.
+/// Judges whether a gain comes up to one that was published as "about": to a tenth of it, with its whole interval.
 fn reaches(gain: &Estimate, published: f64) -> Verdict {
     const ABOUT: f64 = 0.9;
     if has_too_few_values(gain) {

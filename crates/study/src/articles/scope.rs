@@ -11,7 +11,7 @@ use super::data::Set;
 pub(super) struct Scope {
     pub(super) words: BTreeMap<String, String>,
     pub(super) quantities: BTreeMap<String, Estimate>,
-    /// Whether a claim is judged by what is asked: then a cell that was measured on a busy machine has no value.
+    /// `true` if a claim is judged by what is asked: then a cell that was measured on a busy machine has no value.
     pub(super) judges: bool,
 }
 

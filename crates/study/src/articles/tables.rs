@@ -75,7 +75,7 @@ impl Evidence<'_> {
         found.as_float().or_else(|| Some(found.as_integer()? as f64))
     }
 
-    /// What is to be said, as far as it holds.
+    /// The remarks that hold.
     pub(super) fn remarks(&self, remarks: &[Remark], scope: &Scope) -> Vec<String> {
         let mut said = Vec::new();
         for remark in remarks.iter().filter(|it| self.has(&it.needs, scope)) {

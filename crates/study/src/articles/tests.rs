@@ -1,4 +1,4 @@
-//! What the articles printed follows from what they printed elsewhere, but where their remarks say so.
+//! Published values follow from what the articles printed elsewhere, but where their remarks say so.
 
 use super::*;
 

@@ -17,7 +17,7 @@ const TIE_FACTOR: f64 = 1.1;
 const SPEEDUP: &str = "speedup(text, threads = 2)";
 
 impl Evidence<'_> {
-    /// Whether two threads are slower than one below a size, and only there.
+    /// Judges whether two threads are slower than one below a size, and only there.
     pub(super) fn threads_hurt(&self, scope: &Scope) -> Result<Judged, String> {
         let below: usize = scope.word("below").parse().expect("the claim states a size");
         let mut reason = None;
@@ -79,7 +79,7 @@ impl Evidence<'_> {
         Ok((verdict, most_hurt.map(|symbols| picked(symbols, sides.len())), sentence))
     }
 
-    /// Whether two threads save almost half of the time at most sizes.
+    /// Judges whether two threads save almost half of the time at most sizes.
     pub(super) fn most_save_half(&self, scope: &Scope) -> Result<Judged, String> {
         let mut reason = None;
         let mut verdicts: Vec<Verdict> = Vec::new();
@@ -106,7 +106,7 @@ impl Evidence<'_> {
         Ok((verdict, Some(picked(holds, all)), sentence))
     }
 
-    /// Whether the best number of threads, at every size of a class, is the claimed one.
+    /// Judges whether the best number of threads, at every size of a class, is the claimed one.
     pub(super) fn best_thread_count(&self, scope: &Scope) -> Result<Judged, String> {
         let bound = |name: &str| -> usize {
             scope
@@ -194,9 +194,9 @@ fn picked(count: usize, n: usize) -> Estimate {
 struct CountsAtSize {
     symbols: usize,
     fastest: usize,
-    /// Whether some have too few values to be told from it.
+    /// `true` if some have too few values to be told from it.
     has_too_few: bool,
-    /// Those that the fastest does not beat, each with whether it is known to be about as good.
+    /// The counts that the fastest does not beat, each with whether it is known to be about as good.
     best: Vec<(usize, bool)>,
 }
 

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What is to be measured.
+/// A request for measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The operation.
@@ -66,12 +66,12 @@ impl Request {
     }
 }
 
-/// What came of a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// In the order of the sizes, and of the engines at each size.
     pub rows: Vec<Row>,
-    /// Whether everything was measured, rather than stopped before the end.
+    /// `true` if everything was measured, rather than stopped before the end.
     pub is_complete: bool,
 }
 
@@ -150,7 +150,7 @@ pub fn run(
 }
 
 impl Request {
-    /// What is to be compared, checked by the rules of a plan.
+    /// The groups to be compared, checked by the rules of a plan.
     pub(crate) fn groups(&self, host: &Host) -> Result<Vec<Group>, PlanError> {
         if self.launches == 0 {
             return Err(PlanError::at(

@@ -1,4 +1,4 @@
-//! What is shown of a bench: a row for each engine at each size.
+//! The table of a bench: a row for each engine at each size.
 
 use rsalab_engines::{BlockReport, Ledger, Mode, Op};
 use rsalab_measure::{Block, Estimate, stats::Explained};
@@ -55,7 +55,7 @@ pub struct Row {
     pub launches_ops_per_s: Vec<f64>,
 }
 
-/// What the primality tests behind a row say about its luck. The row's own figures are raw.
+/// The part of chance in a row, by its primality tests. The row's own figures are raw.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Luck {
     /// How far the tests explain the time: an operation is a key, a count is a test.
@@ -92,7 +92,8 @@ impl From<Estimate> for Interval {
 /// One engine at one size over all launches.
 struct Measurement<'a> {
     cells: Vec<&'a ActiveCell>,
-    /// What statistics are made of. Of several launches, each is one block: neighbouring samples share its luck.
+    /// The blocks that statistics are made of. Of several launches, each is one block: neighbouring samples share its
+    /// luck.
     blocks: Vec<TakenBlock>,
 }
 
@@ -195,7 +196,7 @@ impl<'a> Measurement<'a> {
     /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped
     /// that is no news.
     fn lack_of_values(&self, figures: &Figures, ratio: Option<&Ratio>) -> Option<String> {
-        /// What five launches reach.
+        /// The confidence that five launches reach.
         const LEAST: f64 = 0.9;
         let is_done = self.cells.iter().all(|cell| cell.state == CellState::Done);
         // An engine compared with itself is no measurement.

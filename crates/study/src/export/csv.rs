@@ -55,7 +55,7 @@ impl<W: Write> CsvFile<W> {
     }
 }
 
-/// What the system said. Nothing else can be wrong: every row has as many fields as there are columns.
+/// The system's error. Nothing else can be wrong: every row has as many fields as there are columns.
 fn written(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -26,12 +26,12 @@ pub enum Format {
     Parquet,
 }
 
-/// What was written.
+/// Counts of what was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Samples: rows of the file.
     pub samples: usize,
-    /// Those of them that figures are made of.
+    /// The rows that figures are made of.
     pub counted: usize,
 }
 

@@ -114,7 +114,7 @@ fn is_optional(field: Field) -> bool {
 
 /// A column of the rows that are not written yet.
 struct Rows {
-    /// Those that are not absent.
+    /// The values that are not absent.
     values: Values,
     /// For each row 1, or 0 where the value is absent; none if no value may be.
     levels: Option<Vec<i16>>,
@@ -184,7 +184,7 @@ impl Rows {
     }
 }
 
-/// What the system said, where that is why.
+/// The system's error, where that is why.
 fn written(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -16,9 +16,9 @@ pub(super) struct Row<'a> {
     /// Its place in the block.
     pub(super) position: usize,
     pub(super) sample: Sample,
-    /// Whether figures are made of it.
+    /// `true` if figures are made of it.
     pub(super) is_counted: bool,
-    /// What kept the worker from running during the block.
+    /// The interruption of the worker during the block.
     pub(super) interruption: Option<&'a str>,
 }
 
@@ -56,7 +56,7 @@ pub(super) const COLUMNS: [(&str, Field); 23] = [
     ("interruption", OptionalText(|it| it.interruption)),
 ];
 
-/// What stands in a column, for one sample. What is known of some samples only is absent from the others.
+/// The value in a column, for one sample. What is known of some samples only is absent from the others.
 #[derive(Clone, Copy)]
 pub(super) enum Field {
     Text(for<'a> fn(&'a Row<'_>) -> Cow<'a, str>),
@@ -76,7 +76,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Field {
-    /// What stands there for this sample.
+    /// The value for this sample.
     pub(super) fn of<'a>(self, row: &'a Row<'_>) -> Value<'a> {
         match self {
             Field::Text(of) => Value::Text(of(row)),

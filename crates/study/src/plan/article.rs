@@ -52,7 +52,7 @@ impl Article {
         self.source().plan
     }
 
-    /// What it showed and claimed.
+    /// Its tables, figures and claims.
     pub(crate) fn review_toml(self) -> &'static str {
         self.source().review
     }

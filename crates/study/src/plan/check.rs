@@ -1,4 +1,4 @@
-//! What a plan may ask for, with a plain sentence for everything else.
+//! The limits of a plan, with a plain sentence for everything else.
 
 use std::{fmt::Display, ops::RangeInclusive};
 
@@ -19,7 +19,7 @@ pub(super) struct Refusal {
 }
 
 impl Plan {
-    /// Whether this machine can be asked to do the plan; errors name the key and say what would do.
+    /// Checks that this machine can be asked to do the plan; errors name the key and say what would do.
     pub fn check(&self, host: &Host) -> Result<(), PlanError> {
         self.check_each(host).map_err(Refusal::into_error)
     }

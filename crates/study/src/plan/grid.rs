@@ -69,7 +69,7 @@ pub struct Grid {
     /// Our own engine without blinding and without the check of the result, as bare peers work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bare: bool,
-    /// What this grid changes of the plan's `[measure]`.
+    /// The changes of this grid to the plan's `[measure]`.
     #[serde(default, skip_serializing_if = "MeasureChange::is_empty")]
     pub measure: MeasureChange,
 }
@@ -331,7 +331,7 @@ fn without_twins(grids: Vec<Grid>) -> Vec<Grid> {
 }
 
 impl Grid {
-    /// Whether it has texts whose sizes can be replaced.
+    /// Returns whether it has texts whose sizes can be replaced.
     fn has_text_sizes(&self) -> bool {
         !self.symbols.is_empty() || !self.messages.is_empty()
     }

@@ -10,7 +10,7 @@ use crate::number;
 pub struct Group {
     /// The article whose study asks for them.
     pub article: Option<Article>,
-    /// What all of them do, without an engine's variant.
+    /// The job of all of them, without an engine's variant.
     pub job: Job,
     /// How they are measured.
     pub measure: Measure,
@@ -55,7 +55,7 @@ pub fn title(job: &Job) -> String {
     title_without(job, &[])
 }
 
-/// The same for jobs that differ in some dimensions, which are left out.
+/// The title of jobs that differ in some dimensions, which are left out.
 pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
     let has = |dimension| !dimensions.contains(&dimension);
     let parts = [
@@ -71,7 +71,7 @@ pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What jobs that are shown together may differ in.
+/// A dimension in which jobs that are shown together may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     /// Bits of the modulus.

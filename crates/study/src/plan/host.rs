@@ -1,10 +1,10 @@
-//! What a plan must know of the machine.
+//! The machine, as far as a plan must know it.
 
 use rsalab_engines::{Registry, registry::Entry};
 use rsalab_measure::Topology;
 use serde::{Deserialize, Serialize};
 
-/// What a plan must know of the machine to be checked and unfolded.
+/// The machine, as far as a plan must know it to be checked and unfolded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Every engine name that may be written, installed or not.

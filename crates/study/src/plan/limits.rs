@@ -1,4 +1,4 @@
-//! What a plan may ask for, at the most.
+//! The most that a plan may ask for.
 
 use std::ops::RangeInclusive;
 

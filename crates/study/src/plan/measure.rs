@@ -51,7 +51,7 @@ impl Default for Measure {
     }
 }
 
-/// What a grid changes of a plan's [`Measure`]; an absent key leaves it as it is.
+/// The changes of a grid to a plan's [`Measure`]; an absent key leaves it as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "each field is the one of Measure with the same name")]
@@ -69,7 +69,7 @@ pub struct MeasureChange {
 }
 
 impl MeasureChange {
-    /// Whether nothing is changed.
+    /// Returns whether nothing is changed.
     pub fn is_empty(&self) -> bool {
         *self == MeasureChange::default()
     }

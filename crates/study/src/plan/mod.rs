@@ -1,4 +1,4 @@
-//! What a study is to measure: a TOML file or a preset, checked, and unfolded into groups of cells.
+//! The plan of a study: a TOML file or a preset, checked, and unfolded into groups of cells.
 //!
 //! ```toml
 //! title = "Private operation, two sizes"

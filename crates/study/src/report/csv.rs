@@ -17,7 +17,7 @@ struct Cell<'a> {
     row: &'a Row,
 }
 
-/// What stands in a column, for one cell.
+/// The value in a column, for one cell.
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.

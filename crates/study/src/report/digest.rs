@@ -1,4 +1,4 @@
-//! What articles need of a cell beyond its figures: each block's sums, and the ticks of single operations.
+//! The data that articles need of a cell beyond its figures: each block's sums, and the ticks of single operations.
 
 use rsalab_engines::Readiness;
 use rsalab_measure::{CpuTime, Sample};

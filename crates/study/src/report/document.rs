@@ -32,7 +32,7 @@ pub(super) struct Document<'a> {
     overview_words: &'static str,
     /// One for each group, in their order.
     tables: Vec<JobTable<'a>>,
-    /// The same tables in one for each operation.
+    /// The tables gathered, one for each operation.
     operations: Vec<Operation>,
     machine_words: String,
     machines_differ: bool,
@@ -206,7 +206,7 @@ impl<'a> ReviewedArticle<'a> {
 struct JobTable<'a> {
     id: String,
     title: &'a str,
-    /// What a long page folds tables by: the article that they are for.
+    /// The heading under which a long page folds the table: the article that they are for.
     family: String,
     unit: &'static str,
     /// The engine that ratios refer to.
@@ -230,7 +230,7 @@ struct JobRow<'a> {
     /// In which conditions it differs from the base.
     differs: String,
     remarks: Vec<String>,
-    /// Whether a line of its own below the figures has something to say.
+    /// `true` if a line of its own below the figures has something to say.
     has_remarks: bool,
 }
 
@@ -284,7 +284,7 @@ struct Operation {
     label: String,
     /// With what all jobs share.
     title: String,
-    /// What the jobs differ in.
+    /// The names of the parameters that differ.
     columns: Vec<&'static str>,
     jobs: Vec<OperationPart>,
     /// In what rows are not the same job as their base.
@@ -301,7 +301,7 @@ struct OperationPart {
 
 type Parameter = fn(&Job) -> usize;
 
-/// What jobs of an operation may differ in.
+/// The parameters in which jobs of an operation may differ.
 const PARAMETERS: [(&str, Dimension, Parameter); 3] = [
     ("Bits", Dimension::Bits, |job| job.bits),
     ("Symbols", Dimension::Symbols, |job| job.symbols),

@@ -10,17 +10,17 @@ use super::names;
 pub struct Figure {
     /// Unique in the report, and the name of its file.
     pub id: String,
-    /// What is shown.
+    /// The title.
     pub title: String,
-    /// The same for who cannot see it, with the meaning of the intervals.
+    /// The title in full for who cannot see the figure, with the meaning of the intervals.
     pub description: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn.
+    /// The curves or bars.
     pub series: Vec<Series>,
-    /// What the sign of [unequal](Point::unequal) points means, where there are any.
+    /// The meaning of the sign of [unequal](Point::unequal) points, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     /// Horizontal lines to compare with.
@@ -31,7 +31,7 @@ pub struct Figure {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What it shows.
+    /// Its name.
     pub label: String,
     /// In which unit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,11 +63,11 @@ pub enum Scale {
 /// Points that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// Whose they are.
+    /// The name of their engine.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
-    /// Whether it was printed in an article, and not measured here.
+    /// `true` if it was printed in an article, and not measured here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_published: bool,
 }
@@ -85,10 +85,10 @@ pub struct Point {
     /// Upper end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// What is to be said about it.
+    /// A remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Whether it was obtained under other conditions than what it is compared with: it has a sign.
+    /// `true` if it was obtained under other conditions than what it is compared with: it has a sign.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unequal: bool,
 }
@@ -115,7 +115,7 @@ pub(super) const UNEQUAL: &str = "*";
 pub struct Reference {
     /// Where it is.
     pub y: f64,
-    /// What it means.
+    /// Its meaning.
     pub label: String,
 }
 
@@ -146,7 +146,7 @@ impl Figure {
 }
 
 impl Series {
-    /// Whether it shows our own engine.
+    /// Returns whether it shows our own engine.
     pub(super) fn is_own(&self) -> bool {
         names::is_own(&self.name)
     }

@@ -246,7 +246,7 @@ fn point(x: f64, group: &Group, row: &Row) -> Option<Point> {
     })
 }
 
-/// What the sign of unequal points means; none where no point has one.
+/// The meaning of the sign of unequal points; none where no point has one.
 fn remark(groups: &[&Group]) -> Option<String> {
     let has_sign = |group: &&&Group| {
         let mut measured = group.rows.iter().filter(|row| row.figures.is_some());

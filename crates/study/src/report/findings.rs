@@ -27,7 +27,7 @@ use crate::{
 pub struct Finding {
     /// Unique in the report.
     pub id: String,
-    /// What was asked: how the sentence begins, up to its colon.
+    /// The question: the beginning of the sentence, up to its colon.
     pub topic: String,
     /// In words, with the value.
     pub sentence: String,
@@ -49,7 +49,7 @@ impl Finding {
         }
     }
 
-    /// What came out: how the sentence goes on after its colon.
+    /// The answer: the rest of the sentence after its colon.
     pub(super) fn words(&self) -> &str {
         let words = self.sentence.strip_prefix(&self.topic);
         words
@@ -58,7 +58,7 @@ impl Finding {
     }
 }
 
-/// Who is fastest in a group, by how much, and how sure that is.
+/// The fastest engine of a group, by how much, and how sure that is.
 ///
 /// Of groups that differ in their threads, one speaks for all: that with the most threads that the CPUs run at once.
 pub(super) fn of_group(
@@ -201,7 +201,7 @@ fn leader(ranked: &[usize], ratio: impl Fn(usize, usize) -> Option<Ratio>) -> Op
     None
 }
 
-/// Whether two jobs differ in nothing but their threads, or not at all.
+/// Returns whether two jobs differ in nothing but their threads, or not at all.
 fn differ_in_threads(one: &Job, other: &Job) -> bool {
     let threads = other.threads;
     *other == Job { threads, ..one.clone() }
@@ -224,7 +224,7 @@ fn beyond_cpus(job: &Job, cpus: Option<Cpus>) -> String {
     })
 }
 
-/// What a quota keeps from a job's speed, which the median leaves out; nothing where there is none.
+/// The part of a job's speed that a quota holds back, which the median leaves out; nothing where there is none.
 fn held_back(row: &Row, job: &Job, cpus: Option<Cpus>) -> String {
     let is_throttled = cpus.is_some_and(|cpus| cpus.throttles(job.threads));
     let over_all = cpus::over_all(job, row.samples()).filter(|_| is_throttled);
@@ -237,7 +237,7 @@ fn held_back(row: &Row, job: &Job, cpus: Option<Cpus>) -> String {
     })
 }
 
-/// What becomes of an article's claims, each with the comparison that says most.
+/// The verdicts on an article's claims, each with the comparison that says most.
 pub(super) fn of_review(review: &Review) -> Vec<Finding> {
     let finding = |claim: &Claim| {
         // Several articles have a first claim.
@@ -280,7 +280,7 @@ struct Gain<'a> {
     standing: f64,
 }
 
-/// What the most threads that the CPUs run at once gain: with the leading engine, and how many others gain.
+/// The gain from the most threads that the CPUs run at once: with the leading engine, and how many others gain.
 ///
 /// The engine with the largest gain is not named: the largest of several noisy values is too large, the more so the
 /// noisier they are. The leading one is that with the largest product of both speeds, in which what makes a gain too

@@ -12,14 +12,14 @@ use crate::{
     store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock},
 };
 
-/// The same job on several engines, measured interleaved.
+/// One job on several engines, measured interleaved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// In a few words.
     pub title: String,
     /// The article whose study asks for it.
     pub article: Option<Article>,
-    /// What was asked.
+    /// The job.
     pub job: Job,
     /// The confidence that intervals were asked to have.
     pub confidence: f64,
@@ -49,7 +49,7 @@ pub struct Row {
     pub adjusted: Option<Adjusted>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
-    /// What articles need beyond the figures.
+    /// The data that articles need beyond the figures.
     #[serde(skip)]
     pub(crate) digest: Option<Digest>,
     /// Without blinding and without the check of the result, on request.
@@ -69,7 +69,7 @@ impl Row {
     }
 }
 
-/// What was measured of each cell of a group; none of those that are not done.
+/// The measurements of each cell of a group; none of those that are not done.
 pub(super) fn measured<'a>(group: &'a GroupRecord, blocks: &'a [BlockRecord]) -> Vec<Option<Measured<'a>>> {
     let measured = |cell: &'a CellRecord| {
         let ledger = &cell.beginning.as_ref()?.ledger;
@@ -161,7 +161,7 @@ impl Row {
         blocks.map(|block| (block.operations, block.measured_ns))
     }
 
-    /// Whether its ratio is not between equals.
+    /// Returns whether its ratio is not between equals.
     pub(super) fn is_unequal(&self) -> bool {
         let ratio = self.ratio.as_ref();
         ratio.is_some_and(|ratio| !ratio.differs_in.is_empty())

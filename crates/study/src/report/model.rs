@@ -25,17 +25,17 @@ use crate::{
 /// The whole report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// What the study asks.
+    /// The question of the study.
     pub title: String,
-    /// Whether every cell is closed.
+    /// `true` if every cell is closed.
     pub is_complete: bool,
     /// Cells by state.
     pub counts: BTreeMap<String, usize>,
     /// The answer: who, by how much, how sure.
     pub findings: Vec<Finding>,
-    /// What is drawn.
+    /// The curves or bars.
     pub figures: Vec<Figure>,
-    /// What it says about the articles whose studies it does again.
+    /// The reviews of the articles whose studies it does again.
     pub articles: Vec<Review>,
     /// One table for each operation that was asked for at several sizes.
     pub overviews: Vec<Overview>,
@@ -74,22 +74,22 @@ pub struct Session {
     pub ending: String,
     /// The version of the program.
     pub program_version: String,
-    /// What was wrong with the machine for measuring.
+    /// Warnings about the machine.
     pub warnings: Vec<String>,
     /// The machine, as names and values.
     pub machine: Vec<(String, String)>,
 }
 
-/// What says, of the groups of an article, the records they were made from, and what they were measured on, what they
+/// A function that says, of the groups of an article, the records they were made from, and the circumstances, what they
 /// mean for the article.
 pub type Reviewer = dyn Fn(Article, &[Group], &[GroupRecord], Circumstances<'_>) -> Review;
 
-/// What groups were measured on.
+/// The circumstances of a measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances<'a> {
     /// The machine of the first session; none before it.
     pub machine: Option<&'a Machine>,
-    /// Whether texts are beginnings of one that was given, not random.
+    /// `true` if texts are beginnings of one that was given, not random.
     pub has_own_text: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What a job's speed is counted in, what the job is called in names of files and figures, and which engines are ours.
+//! The unit of a job's speed, the job's name in names of files and figures, and which engines are ours.
 
 use rsalab_engines::{Job, Mode, Op};
 use rsalab_measure::Estimate;
 
 use crate::plan::DEFAULT_EXPONENT;
 
-/// What is counted in a second.
+/// The unit of the speed.
 pub(super) fn unit(job: &Job) -> &'static str {
     match job.op {
         Op::Keygen => "keys/s",
@@ -30,7 +30,7 @@ pub(super) fn slug(job: &Job) -> String {
     format!("{}-{}{}", job.op, job.bits, slug_tail(job))
 }
 
-/// The same for jobs that differ in their key size.
+/// The name of jobs that differ in their key size.
 pub(super) fn slug_without_bits(job: &Job) -> String {
     format!("{}{}", job.op, slug_tail(job))
 }
@@ -65,7 +65,7 @@ fn slug_tail(job: &Job) -> String {
     tail
 }
 
-/// Whether a name is that of our own engine, on the CPU or on a device, or begins with it: `own`, `gpu:split`,
+/// Returns whether a name is that of our own engine, on the CPU or on a device, or begins with it: `own`, `gpu:split`,
 /// `own, 2 threads`.
 pub(super) fn is_own(name: &str) -> bool {
     let engine = name.split([':', ',', ' ']).next();

@@ -21,7 +21,7 @@ pub struct Overview {
     pub id: String,
     /// The operation and its circumstances, in a few words.
     pub title: String,
-    /// What is counted in a second.
+    /// The unit of the speed.
     pub unit: String,
     /// The sizes, in the order of the plan.
     pub bits: Vec<usize>,
@@ -45,7 +45,7 @@ pub struct OverviewRow {
 pub struct OverviewCell {
     /// Its speed, in the unit of the table.
     pub speed: Option<Estimate>,
-    /// Whether its conditions are not those of the first engine of its group.
+    /// `true` if its conditions are not those of the first engine of its group.
     pub differs: bool,
     /// Which of the reasons says why there is no speed, from 1.
     pub reason: Option<usize>,

@@ -1,4 +1,4 @@
-//! Whether a directory that a person names may take the files of a report: what somebody else made stays.
+//! The check that a directory may take the files of a report: what somebody else made stays.
 
 use std::{fs, io, path::Path};
 
@@ -7,13 +7,14 @@ use serde::Deserialize;
 use super::{PAGE, Report};
 use crate::{articles, error::Error};
 
-/// What a report writes into its directory itself, `results.json` first: it says which study the files are of.
+/// The files that a report writes into its directory itself, `results.json` first: it says which study the files are
+/// of.
 const NAMES: [&str; 5] = [RESULTS, "results.csv", "report.md", "report.tex", PAGE];
 
 /// The report as data.
 const RESULTS: &str = "results.json";
 
-/// What `results.json` says of the study; earlier versions did not say when it was made.
+/// The study as `results.json` identifies it; earlier versions did not say when it was made.
 #[derive(Deserialize)]
 struct Identity {
     insecure_seed: String,
@@ -52,7 +53,7 @@ pub fn check_place(report: &Report, directory: &Path, batch_files: bool) -> Resu
     Ok(())
 }
 
-/// Whether a report of the same study lies in a directory.
+/// Returns whether a report of the same study lies in a directory.
 fn is_report_of(report: &Report, directory: &Path) -> bool {
     let path = directory.join(RESULTS);
     let Some(text) = text(&path) else {
@@ -72,7 +73,7 @@ fn mentions(path: &Path, seed: &str) -> bool {
     text(path).is_some_and(|text| text.contains(seed))
 }
 
-/// What a regular file says: a link leads to somebody else's, and opening a pipe would wait for its other end.
+/// The text of a regular file: a link leads to somebody else's, and opening a pipe would wait for its other end.
 fn text(path: &Path) -> Option<String> {
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     is_file.then(|| fs::read_to_string(path).ok()).flatten()

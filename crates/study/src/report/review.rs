@@ -1,4 +1,4 @@
-//! What a study says about an article: its figures, its tables with our numbers, and the verdicts on its claims.
+//! The review of an article by a study: its figures, its tables with our numbers, and the verdicts on its claims.
 
 use rsalab_measure::Estimate;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::figure::Figure;
 use crate::distinct::distinct;
 
-/// What a study says about an article.
+/// The review of an article by a study.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Review {
     /// The article's letter; the ids of its figures and claims begin with it.
     pub id: String,
-    /// What the article is about.
+    /// The article's title.
     pub title: String,
     /// Where it was published.
     pub source: String,
-    /// What it measured on.
+    /// The article's machine.
     pub machine: String,
-    /// What is to be said of the study as a whole: how much was planned and done, and on what.
+    /// Remarks on the study as a whole: how much was planned and done, and on what.
     pub remarks: Vec<String>,
     /// The article's figures, and those that its words call for.
     pub shown: Vec<Shown>,
@@ -35,7 +35,7 @@ pub struct Review {
 pub struct Shown {
     /// `a-fig3`, `a-speedup`.
     pub id: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// The ids of the report's figures.
     pub figures: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Shown {
     pub reason: Option<String>,
 }
 
-/// What becomes of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -70,11 +70,11 @@ pub struct Claim {
     pub id: String,
     /// The claim, in our words.
     pub claim: String,
-    /// What the article gives for it.
+    /// The value or sentence that the article gives for it.
     pub published: String,
     /// How it is computed here.
     pub computed: String,
-    /// What becomes of it with each engine.
+    /// The verdict for each engine.
     pub verdicts: Vec<EngineVerdict>,
     /// Each comparison behind the verdicts.
     pub cases: Vec<Case>,
@@ -82,7 +82,7 @@ pub struct Claim {
     pub reason: Option<String>,
 }
 
-/// What becomes of a claim with one engine.
+/// The verdict on a claim for one engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EngineVerdict {
     /// The engine's selector.
@@ -100,7 +100,7 @@ pub struct Case {
     pub engine: String,
     /// Which direction, threads or size.
     pub case: String,
-    /// What becomes of the claim here.
+    /// The verdict on this case.
     pub verdict: Verdict,
     /// In words, with the value.
     pub sentence: String,
@@ -113,17 +113,17 @@ pub struct Case {
 pub struct Table {
     /// `d-tab1`.
     pub id: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Unit of every number; empty for quotients.
     pub unit: String,
-    /// What tells the rows apart.
+    /// The head of the column of labels.
     pub row_head: String,
-    /// What tells the columns apart, in the article's words and with what stands for it here.
+    /// The heads of the columns, in the article's words and with what stands for it here.
     pub columns: Vec<String>,
     /// Its rows.
     pub rows: Vec<TableRow>,
-    /// What is to be said of it: how values were computed, what the article's own numbers do not bear out.
+    /// Remarks: how values were computed, what the article's own numbers do not bear out.
     pub remarks: Vec<String>,
     /// Why there is nothing of ours in it at all.
     pub reason: Option<String>,
@@ -132,7 +132,7 @@ pub struct Table {
 /// A row of such a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
-    /// What it is about.
+    /// The label of the row.
     pub label: String,
     /// One for each column.
     pub cells: Vec<TableCell>,
@@ -163,7 +163,7 @@ impl Verdict {
         }
     }
 
-    /// The same at a glance; the words stand with it.
+    /// A sign for the verdict at a glance; the words stand with it.
     pub fn mark(self) -> &'static str {
         match self {
             Verdict::Holds => "✓",

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::number;
 
-/// What stands below an overview.
+/// The sentence below an overview.
 pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \
                                    say which, and have the intervals. A number in brackets is the reason why there is no speed.";
 
@@ -104,8 +104,8 @@ pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
     })
 }
 
-/// What decides about speed, as far as it is known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on 2 cores,
-/// 23.5 GiB`.
+/// The facts that decide about speed, as far as they are known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on
+/// 2 cores, 23.5 GiB`.
 pub(super) fn machine(session: &Session) -> String {
     const SHOWN: [&str; 5] = ["CPU", "microarchitecture", "CPUs", "memory", "operating system"];
     let shown = SHOWN.iter().filter_map(|shown| {
@@ -116,7 +116,7 @@ pub(super) fn machine(session: &Session) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a session ran on another machine than the first one, as far as figures are concerned.
+/// Returns whether a session ran on another machine than the first one, as far as figures are concerned.
 pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
     const LASTING: [&str; 6] = ["CPU", "revision", "instruction sets", "CPUs", "memory", "built with"];
     let lasting = |session: &Session| -> Vec<String> {
@@ -150,7 +150,7 @@ pub(super) fn sessions(report: &Report) -> Vec<String> {
     report.sessions.iter().map(line).collect()
 }
 
-/// What was wrong with the machine, with the session where there are several.
+/// Warnings about the machine, with the session where there are several.
 pub(super) fn warnings(report: &Report) -> Vec<String> {
     let is_alone = report.sessions.len() == 1;
     let of_session = |session: &Session| {

@@ -38,7 +38,7 @@ impl ActiveCell {
         }
     }
 
-    /// What statistics are made of; none before the cell has begun.
+    /// The blocks that statistics are made of; none before the cell has begun.
     pub(crate) fn measured(&self) -> Option<Measured<'_>> {
         Some(Measured {
             ledger: &self.beginning.as_ref()?.ledger,

@@ -1,4 +1,4 @@
-//! What a run needs besides the study, and what its groups share.
+//! The environment of a run, and the context that its groups share.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -9,13 +9,13 @@ use super::{
     test_data::TestData,
 };
 
-/// What a run needs to know besides the study.
+/// The environment of a run.
 pub struct Environment<'a> {
-    /// Who starts the workers.
+    /// The launcher of the workers.
     pub launcher: &'a dyn Launcher,
     /// The machine, for the record.
     pub machine: Machine,
-    /// What is wrong with the machine for measuring, for the record and the observer.
+    /// Warnings about the machine, for the record and the observer.
     pub warnings: Vec<String>,
     /// Measure our own engine although this program was built without optimisation; the cells say so.
     pub allow_unoptimised: bool,
@@ -34,7 +34,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// What every group of a run shares.
+/// The context that every group of a run shares.
 pub(crate) struct RunContext<'a> {
     pub(crate) pool: Pool<'a>,
     pub(crate) test_data: &'a mut TestData,

@@ -42,7 +42,7 @@ pub(crate) enum Outcome {
     Stopped,
 }
 
-/// What all cells of a group share.
+/// The specification that all cells of a group share.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupSpec<'a> {
     pub(crate) title: &'a str,
@@ -61,7 +61,7 @@ pub(crate) struct GroupRun<'a, 'l> {
     /// Of the run that the group is part of.
     pub(crate) progress: &'a mut RunProgress,
     pub(crate) observer: &'a mut dyn Observer,
-    /// What is to be said of a cell when it closes, by its place: nothing yet.
+    /// Remarks on a cell that are stored when it closes, by its place: none yet.
     pub(crate) remarks: Vec<(usize, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Who starts the workers, and the workers that wait for their next cell.
+//! The launcher of workers, and the workers that wait for their next cell.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

@@ -1,4 +1,4 @@
-//! What an observer of a run sees.
+//! The events of a run, as an observer sees them.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub struct Progress {
     pub eta: Duration,
 }
 
-/// What happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -58,7 +58,7 @@ pub enum Event<'a> {
     },
     /// A block was measured, verified and recorded.
     Block {
-        /// Whose it is.
+        /// Its cell.
         cell: CellName<'a>,
         /// Median nanoseconds per operation so far, with its interval.
         ns_per_op: Estimate,
@@ -67,9 +67,9 @@ pub enum Event<'a> {
     },
     /// A block was interrupted from outside: it is no part of any figure, and is measured again.
     Interrupted {
-        /// Whose it is.
+        /// Its cell.
         cell: CellName<'a>,
-        /// What was seen.
+        /// The interruption.
         reason: &'a str,
     },
     /// A cell was closed.

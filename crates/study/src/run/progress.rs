@@ -9,7 +9,7 @@ use super::observer::Progress;
 pub(crate) struct GroupWork {
     /// All its cells.
     pub(crate) cells: usize,
-    /// Those that are still to be done.
+    /// The cells that are still to be done.
     pub(crate) open: usize,
     /// Seconds for which each is expected to be measured.
     pub(crate) expected_s: f64,
@@ -29,12 +29,12 @@ impl GroupWork {
 pub(crate) struct RunProgress {
     cells: usize,
     cells_closed: usize,
-    /// What is expected of the groups that have not begun.
+    /// Seconds expected for the groups that have not begun.
     waiting_s: f64,
-    /// What was expected of the groups that are complete, and the time they took.
+    /// Seconds expected for the groups that are complete, and the time they took.
     complete_s: f64,
     taken_s: f64,
-    /// What is expected of the present group, and the time it has taken.
+    /// Seconds expected for the present group, and the time it has taken.
     present_s: f64,
     present_taken_s: f64,
     /// How much of it is done, from 0 to 1.

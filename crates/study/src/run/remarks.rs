@@ -1,4 +1,4 @@
-//! What kept a worker from running, and what is remarked on its figures.
+//! Interruptions of workers, and remarks on figures.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{distinct::distinct, number, store::Beginning};
 pub(crate) const UNOPTIMISED: &str = "this rsalab was built without optimisation, and its figures would mean nothing: \
                                       build it with 'cargo build --release'";
 
-/// Whether the engine is a part of this program.
+/// Returns whether the engine is a part of this program.
 pub(crate) fn is_built_in(selector: &str) -> bool {
     Selector::parse(selector).is_ok_and(|selector| selector.engine.home == Home::BuiltIn)
 }
@@ -47,7 +47,7 @@ pub(crate) fn notes(info: &EngineInfo, readiness: &Readiness, job: &Job, earlier
 /// How often in a row a block is measured before its cell is given up: whatever interrupts so often will go on.
 pub(crate) const ATTEMPTS: usize = 4;
 
-/// What kept a worker from running during a block: `seen` by the coordinator, or found in its CPU time.
+/// The interruption of a worker during a block: `seen` by the coordinator, or found in its CPU time.
 ///
 /// CPU time judges engines that compute in our own loop. Whether another engine's process computes itself, or waits for
 /// a child or a device, nobody here knows: those are only watched.

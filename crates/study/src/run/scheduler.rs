@@ -155,7 +155,7 @@ impl<'a> Rules<'a> {
         self.measure.budget_s * NS_PER_S * engines as f64
     }
 
-    /// Whether another round is not worth beginning.
+    /// Returns whether another round is not worth beginning.
     fn is_enough(&self, state: &GroupState) -> bool {
         if state.rounds < self.min_rounds() {
             return false;

@@ -24,7 +24,7 @@ pub(crate) struct TestData {
     /// In place of random texts.
     text: Option<Vec<u8>>,
     stop: Arc<AtomicBool>,
-    /// Those that were made, since large ones take long to make.
+    /// The keys that were made, since large ones take long to make.
     keys: Vec<(KeyName, StudyKey)>,
     /// The last job's: the cells of a group come one after another.
     last: Option<(Job, Rc<JobData>)>,
@@ -58,7 +58,7 @@ pub(crate) enum DataError {
 }
 
 impl TestData {
-    /// What a seed gives; making keys is given up soon after `stop` is set.
+    /// The data of a seed; making keys is given up soon after `stop` is set.
     pub(crate) fn new(seed: Seed, stop: &Arc<AtomicBool>) -> Self {
         TestData {
             seed: InsecureStudySeed::new(seed.0),
@@ -144,7 +144,7 @@ impl TestData {
 }
 
 impl JobData {
-    /// Whether all outputs of a job are right.
+    /// Checks all outputs of a job.
     ///
     /// An operation that takes inputs has one right answer, which all engines of a group give, before they are measured
     /// and after it. It is proved once: with a random exponent that takes longer than some engines are measured for.
@@ -161,7 +161,7 @@ impl JobData {
         Ok(())
     }
 
-    /// Whether everything that an operation without input made is right.
+    /// Checks everything that an operation without input made.
     ///
     /// Proving primes prime again takes long compared with finding them once, so all CPUs help. No engine runs
     /// meanwhile.

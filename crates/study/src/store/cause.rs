@@ -13,7 +13,7 @@ use std::{
 
 use super::FILE;
 
-/// What SQLite was refused.
+/// The cause for which SQLite was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Read,

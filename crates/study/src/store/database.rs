@@ -28,7 +28,7 @@ impl Store {
         self.path.parent().expect("the database lies in a directory")
     }
 
-    /// Whether this process may write.
+    /// Returns whether this process may write.
     pub fn is_writable(&self) -> bool {
         self.lock.is_some()
     }

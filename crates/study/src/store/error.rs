@@ -1,4 +1,4 @@
-//! What can be wrong with a study's database.
+//! Errors of a study's database.
 
 use std::{io, path::PathBuf};
 
@@ -39,7 +39,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The detail that was found.
         detail: String,
     },
     /// Somebody else has it.
@@ -81,7 +81,7 @@ pub enum StoreError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// SQLite refused for another reason.
@@ -89,7 +89,7 @@ pub enum StoreError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
@@ -132,12 +132,12 @@ impl StoreError {
         }
     }
 
-    /// Whether going on with the study can help, once the cause is gone.
+    /// Returns whether going on with the study can help, once the cause is gone.
     pub fn is_passing(&self) -> bool {
         self.is_io() || matches!(self, StoreError::InUse { .. })
     }
 
-    /// Whether the file system, rather than the database, is to blame.
+    /// Returns whether the file system, rather than the database, is to blame.
     pub fn is_io(&self) -> bool {
         matches!(self, StoreError::Io { .. } | StoreError::Full(_))
     }

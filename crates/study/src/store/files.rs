@@ -1,4 +1,4 @@
-//! What may lie under the names that a study opens for writing.
+//! The files that may lie under the names that a study opens for writing.
 //!
 //! A study may be unpacked from somebody's archive, or lie where others can write. Nothing outside its directory may be
 //! changed through a name inside it: a link is refused rather than followed, and so is whatever is not a file. The
@@ -8,7 +8,7 @@ use std::{fs::Metadata, io, path::Path};
 
 use super::{FILE, StoreError};
 
-/// Whether a file may have a second name (a hard link), under which a write would change it too.
+/// The rule on a second name of a file (a hard link), under which a write would change it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     One,

@@ -19,7 +19,7 @@ use super::{
 pub(super) struct WriteLock {
     _file: File,
     path: PathBuf,
-    /// Whether there was no lock file before.
+    /// `true` if there was no lock file before.
     is_new: bool,
 }
 

@@ -87,7 +87,7 @@ impl Store {
         Store::checked(directory, None)
     }
 
-    /// What is no study of ours is left as it was, without so much as a lock beside it.
+    /// A directory that is no study of ours is left as it was, without so much as a lock beside it.
     fn checked(directory: &Path, lock: Option<WriteLock>) -> Result<Store, StoreError> {
         let readable = |store: Store| {
             // Whoever is to go on with a study must know all of it. A reader finds out soon enough.

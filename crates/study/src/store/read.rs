@@ -157,7 +157,7 @@ impl Store {
         read().map_err(self.content("interrupted block"))
     }
 
-    /// Whether any cell is left to do.
+    /// Returns whether any cell is left to do.
     pub fn has_open_cells(&self) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM cell WHERE state IN ('planned', 'running') LIMIT 1";
         let found = self.connection.query_row(sql, [], |_| Ok(())).optional();

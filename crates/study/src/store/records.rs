@@ -1,11 +1,11 @@
-//! What a study's database holds, as values.
+//! The records of a study's database.
 
 use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Readiness};
 use rsalab_measure::Machine;
 
 use crate::plan::{Group, Host, Measure, Seed};
 
-/// What a database is made of.
+/// The parts that a database is made of.
 #[derive(Clone, Debug)]
 pub struct NewStudy<'a> {
     /// The plan, in TOML.
@@ -20,12 +20,12 @@ pub struct NewStudy<'a> {
     pub command: &'a str,
 }
 
-/// What is known when a session begins.
+/// The record of a session that begins.
 #[derive(Clone, Debug)]
 pub struct SessionStart<'a> {
     /// The machine it runs on.
     pub machine: &'a Machine,
-    /// What is wrong with the machine for measuring.
+    /// Warnings about the machine.
     pub warnings: &'a [String],
 }
 
@@ -76,7 +76,7 @@ impl CellState {
         }
     }
 
-    /// Whether there is something left to do.
+    /// Returns whether there is something left to do.
     pub fn is_open(&self) -> bool {
         matches!(self, CellState::Planned | CellState::Running)
     }
@@ -108,7 +108,7 @@ pub struct SessionRecord {
     pub program_version: String,
     /// The machine it ran on.
     pub machine: Machine,
-    /// What was wrong with the machine for measuring.
+    /// Warnings about the machine.
     pub warnings: Vec<String>,
     /// When it began, in milliseconds since 1970.
     pub started_unix_ms: i64,
@@ -147,7 +147,7 @@ impl Ending {
 pub struct GroupRecord {
     /// The row.
     pub id: GroupId,
-    /// What all of them do.
+    /// The job of all of them.
     pub job: Job,
     /// How they are measured.
     pub measure: Measure,
@@ -166,14 +166,14 @@ pub struct CellRecord {
     pub job: Job,
     /// How far it has come.
     pub state: CellState,
-    /// What was known when it began; none if it has not.
+    /// The record of its beginning; none if it has not.
     pub beginning: Option<Beginning>,
 }
 
-/// What is known of a cell when its measurement begins.
+/// The record of a cell whose measurement begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beginning {
-    /// Who the engine says it is.
+    /// The engine as it describes itself.
     pub info: EngineInfo,
     /// The conditions of its figures.
     pub ledger: Ledger,
@@ -199,19 +199,19 @@ pub struct TakenBlock {
 /// A block during which something outside kept the worker from running. It is part of no figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptedBlock {
-    /// What was measured, in a round that was measured again.
+    /// The block, in a round that was measured again.
     pub record: BlockRecord,
-    /// What was seen, in words.
+    /// The interruption in words.
     pub reason: String,
 }
 
 /// A stored block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
-    /// Whose it is.
+    /// Its cell.
     pub cell: CellId,
     /// The session that measured it.
     pub session: SessionNumber,
-    /// What was measured.
+    /// The block.
     pub taken: TakenBlock,
 }

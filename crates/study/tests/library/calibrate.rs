@@ -65,7 +65,7 @@ struct Noisy {
 }
 
 impl Noisy {
-    /// What the machine does to everybody: it drifts by a tenth, with a period of half a minute.
+    /// The machine's drift, which everybody has: by a tenth, with a period of half a minute.
     fn drift(&self) -> f64 {
         1.0 + 0.1 * (self.clock.now_ns() as f64 / 30e9 * std::f64::consts::TAU).sin()
     }

@@ -124,7 +124,7 @@ fn textbook_ns(job: &Job) -> f64 {
     squarings * bits * bits * 1e-3
 }
 
-/// Whether a text is one message in portions.
+/// Returns whether a text is one message in portions.
 fn is_portioned(job: &Job) -> bool {
     job.op.is_text() && job.text_blocks() == 2
 }
@@ -261,7 +261,7 @@ fn the_opposite_is_found_too() {
     }
 }
 
-/// The same kernels on a CPU have figures, which are marked, and decide nothing about a GPU.
+/// Kernels on a CPU have figures, which are marked, and decide nothing about a GPU.
 #[test]
 fn kernels_on_a_cpu_are_marked_and_decide_no_claim() {
     let directory = tempfile::tempdir().unwrap();

@@ -43,7 +43,7 @@ threads = [2]
 symbols = [20_000]
 "#;
 
-/// What kept a worker from running, in words that CSV has to quote.
+/// An interruption, in words that CSV has to quote.
 const INTERRUPTION: &str = "its process, \"stopped\",\nwas starved";
 
 /// Cells that are done, one that failed after it had blocks, one that is not supported, and an interrupted block.

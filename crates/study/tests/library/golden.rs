@@ -1,5 +1,4 @@
-//! What the articles' reviews say of planted studies, word by word: a change of the data or of the evaluators shows
-//! here.
+//! The articles' reviews of planted studies, word by word: a change of the data or of the evaluators shows here.
 //!
 //! `UPDATE_GOLDEN=1` writes the expected files anew.
 
@@ -310,7 +309,7 @@ fn a_study_with_reasons() {
     }
 }
 
-/// What the presets of articles unfold into.
+/// The cells that the presets of articles unfold into.
 #[test]
 fn the_plans_of_articles() {
     if std::env::var_os("GOLDEN_DIR").is_none() {

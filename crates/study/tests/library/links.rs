@@ -43,7 +43,7 @@ fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
     (folder, precious, study)
 }
 
-/// What `act` returns, if it does so within a reasonable time.
+/// The value that `act` returns, if it does so within a reasonable time.
 fn in_time<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, awaited) = mpsc::channel();
     thread::spawn(move || done.send(act()));

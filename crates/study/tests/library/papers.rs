@@ -46,7 +46,7 @@ fn plan(preset: &str) -> Plan {
     Preset::named(preset).unwrap().plan(&host(&["own"], 2))
 }
 
-/// What a cell is filled with: nanoseconds of an operation, and how many threads' worth of it passes at once.
+/// The contents of a cell: nanoseconds of an operation, and how many threads' worth of it passes at once.
 type Law = dyn Fn(&Job, &str) -> Option<(f64, f64)>;
 
 /// Fills every cell that the law has a time for, in ten blocks of ten calls with noise of half a per cent; the others

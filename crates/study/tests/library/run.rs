@@ -75,7 +75,7 @@ fn blocks(store: &Store) -> Vec<BlockRecord> {
         .collect()
 }
 
-/// What must hold of a finished study, however it came about.
+/// Checks of a finished study, however it came about.
 fn check_whole(store: &Store, rounds: usize) {
     store.check_integrity().unwrap();
     for group in store.groups().unwrap() {

@@ -248,8 +248,8 @@ fn a_block_is_stored_whole_or_not_at_all() {
     store.check_integrity().unwrap();
 }
 
-/// What a kill leaves is a copy of the files at that moment: the database as it was, and whatever of the log had been
-/// written. Every prefix of the log must open to a prefix of the blocks.
+/// A kill leaves a copy of the files at that moment: the database as it was, and whatever of the log had been written.
+/// Every prefix of the log must open to a prefix of the blocks.
 #[test]
 fn a_kill_at_any_moment_leaves_whole_blocks() {
     const BLOCKS: u64 = 4;

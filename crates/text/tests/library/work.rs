@@ -40,7 +40,7 @@ impl BlockWorker for Numbering {
 /// Fails or panics if told so, otherwise copies.
 struct Trouble(Option<fn()>);
 
-/// The same, and counts those that have copied.
+/// Does as [`Trouble`] does, and counts the workers that have copied.
 struct Counted<'a>(Trouble, &'a AtomicUsize);
 
 impl BlockWorker for Counted<'_> {
@@ -177,7 +177,7 @@ fn each_worker_is_made_on_its_own_thread() {
     assert_eq!(made.into_inner(), 4);
 }
 
-/// What a piece of work of 8 workers comes to when worker `unlucky` is in trouble: how many finish, and the error.
+/// The result of a piece of work of 8 workers when worker `unlucky` is in trouble: how many finish, and the error.
 fn with_trouble(unlucky: usize, act: fn()) -> (usize, String) {
     let input = text(100);
     let finished = AtomicUsize::new(0);

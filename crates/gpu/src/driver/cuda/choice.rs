@@ -1,4 +1,4 @@
-//! Whether a device raises private powers faster in words or in doubles: both are tried for a moment.
+//! The choice between private powers in words and in doubles: both are tried for a moment.
 
 use std::{ffi::c_void, ptr, time::Duration};
 

@@ -29,7 +29,7 @@ impl Context {
     }
 }
 
-/// What the driver calls an error.
+/// The driver's name of an error.
 pub(super) fn name_of(error: CudaError) -> String {
     match error.error_name() {
         Ok(name) => name.to_string_lossy().into_owned(),
@@ -37,7 +37,7 @@ pub(super) fn name_of(error: CudaError) -> String {
     }
 }
 
-/// What a call that failed means.
+/// The error that a failed call means.
 pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(CudaError) -> DriverError {
     use sys::CUresult as Code;
     move |error| {

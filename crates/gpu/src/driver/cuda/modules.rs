@@ -31,7 +31,7 @@ pub struct Program {
     own: HashMap<Kernel, OnceLock<Module>>,
 }
 
-/// What is launched.
+/// A function that can be launched.
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     pub(super) handle: sys::CUfunction,
@@ -61,12 +61,12 @@ impl Programs {
         }
     }
 
-    /// Whether there are kernels in registers for numbers of so many limbs, and they are wished.
+    /// Returns whether there are kernels in registers for numbers of so many limbs, and they are wished.
     fn has_own(&self, limbs: usize) -> bool {
         self.kernels != Kernels::Portable && !ptx::kernels(limbs).is_empty()
     }
 
-    /// What the kernels for numbers of so many limbs are called.
+    /// The name of the kernels for numbers of so many limbs.
     pub(super) fn name(&self, limbs: usize) -> &'static str {
         let known = self.in_doubles.lock().unwrap_or_else(PoisonError::into_inner);
         match (self.has_own(limbs), known.get(&limbs)) {

@@ -1,4 +1,4 @@
-//! What OpenCL says, in words: texts, and codes of calls that failed.
+//! OpenCL's answers in words: texts, and codes of calls that failed.
 
 use cl3::{error_codes, types::cl_int};
 
@@ -22,7 +22,7 @@ pub(super) fn name_of(code: cl_int) -> String {
     }
 }
 
-/// What a call that failed means.
+/// The error that a failed call means.
 pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(cl_int) -> DriverError {
     move |code| {
         let name = name_of(code);

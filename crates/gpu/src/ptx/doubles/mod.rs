@@ -116,7 +116,7 @@ impl Frame {
         self.while_below(turn, end, |frame| montgomery::double(&mut frame.e, x, x, n));
     }
 
-    /// The same for all entries of a table.
+    /// Scales all entries of a table.
     fn scale_table(&mut self, table: Array, n: &Modulus, times: usize, window: usize) {
         let at = self.walk(table);
         let (entry, end) = (self.e.set(0), self.e.set(1u32 << window));

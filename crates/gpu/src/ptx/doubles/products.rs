@@ -42,13 +42,13 @@ struct Halves {
 }
 
 impl Halves {
-    /// What is to be added for them to leave no exponents.
+    /// The constant to be added for them to leave no exponents.
     fn constant(self) -> u64 {
         let sum = self.low.wrapping_mul(LOW).wrapping_add(self.high.wrapping_mul(HIGH));
         0u64.wrapping_sub(sum)
     }
 
-    /// Those of a reduction that a column gets which begins as the column of `place` and falls off.
+    /// The terms of a reduction that a column gets which begins as the column of `place` and falls off.
     fn until_it_falls(place: usize) -> Self {
         Halves {
             low: place as u64 + 1,
@@ -56,7 +56,7 @@ impl Halves {
         }
     }
 
-    /// Those that a column gets which comes above all others, and is the one of `place` in the end.
+    /// The terms that a column gets which comes above all others, and is the one of `place` in the end.
     fn until_the_end(digits: usize, place: usize) -> Self {
         Halves {
             low: (digits - 1 - place) as u64,

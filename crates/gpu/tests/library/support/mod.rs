@@ -1,4 +1,4 @@
-//! What is asked of a backend, whatever device it is on.
+//! The tests of a backend, whatever device it is on.
 
 pub(crate) mod host;
 pub(crate) mod ptx;
@@ -20,7 +20,7 @@ pub(crate) fn study_key(bits: usize, number: u64) -> PrivateKey {
     generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
-/// The same with a public exponent as long as the modulus.
+/// The key with a public exponent as long as the modulus.
 pub(crate) fn with_long_exponent(key: &PrivateKey) -> PrivateKey {
     let one = BigUint::from(1u8);
     let [n, p, q] = [key.public().n(), key.p(), key.q()].map(BigUint::from_bytes_be);
@@ -78,7 +78,7 @@ fn inputs(key: &PrivateKey, count: usize) -> (Vec<u8>, Vec<bool>) {
     (blocks.concat(), in_range)
 }
 
-/// What the CPU makes of blocks.
+/// The CPU's results for blocks.
 fn by_cpu(key: &PrivateKey, is_private: bool, inputs: &[u8]) -> (Vec<u8>, Vec<Status>) {
     let cpu = CpuBackend::auto();
     let prepared = match is_private {
@@ -232,7 +232,7 @@ pub(crate) fn candidates_conform(gpu: &dyn Gpu, bits: usize) {
     candidates_conform_with(gpu, bits);
 }
 
-/// The same of any backend.
+/// Checks candidates on any backend.
 pub(crate) fn candidates_conform_with(gpu: &dyn Backend, bits: usize) {
     let cpu = CpuBackend::auto();
     let key = study_key(2 * bits, 0);

@@ -143,7 +143,7 @@ fn value(canvas: &mut Canvas, point: &Point, x: f64, y: f64, anchor: &str) {
     ));
 }
 
-/// What the value takes: its interval is set in lighter type.
+/// The width of the value's words: its interval is set in lighter type.
 fn value_words(point: &Point) -> String {
     let interval = interval(point).map(|interval| format!(" ({interval})"));
     format!(

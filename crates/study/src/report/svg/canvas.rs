@@ -1,7 +1,7 @@
 //! SVG as text: what the drawings are made of. Colours are attributes, so that a file looks the same everywhere, and
 //! have classes, by which the page puts its own in their place.
 
-/// What is drawn so far, without the element around it.
+/// The elements drawn so far, without the element around it.
 #[derive(Default)]
 pub(super) struct Canvas {
     text: String,
@@ -15,7 +15,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// What words look like.
+/// The style of words.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub(super) class: &'static str,
@@ -43,7 +43,7 @@ impl Words {
         Words { size, ..self }
     }
 
-    /// What a text takes, roughly and rather too much: it is not known which typeface will draw it.
+    /// The width of a text, roughly and rather too much: it is not known which typeface will draw it.
     pub(super) fn width(self, text: &str) -> f64 {
         let character = if self.is_bold { 0.66 } else { 0.6 };
         text.chars().count() as f64 * self.size * character
@@ -100,7 +100,7 @@ impl Canvas {
         self.raw(&format!("<text x=\"{x}\" y=\"{y}\"{anchor} {attributes}>{text}</text>"));
     }
 
-    /// What is drawn inside belongs together.
+    /// Draws a group of elements that belong together.
     pub(super) fn group(&mut self, attributes: &str, draw: impl FnOnce(&mut Canvas)) {
         self.raw(&format!("<g {attributes}>"));
         draw(self);

@@ -1,4 +1,4 @@
-//! What every drawing has: a frame with a width, and points that describe themselves.
+//! The parts of every drawing: a frame with a width, and points that describe themselves.
 
 use super::canvas::{Anchor, Canvas, FAINT, at, escaped};
 use crate::{
@@ -12,9 +12,9 @@ pub(super) struct Frame {
     pub(super) width: f64,
     /// In a narrow window names are above or below what they name.
     pub(super) is_narrow: bool,
-    /// Whether values are placed by their logarithm.
+    /// `true` if values are placed by their logarithm.
     pub(super) is_log: bool,
-    /// Whether points carry their description.
+    /// `true` if points carry their description.
     pub(super) is_described: bool,
 }
 

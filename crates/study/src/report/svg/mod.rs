@@ -29,7 +29,7 @@ pub(super) struct Drawing {
     width: &'static str,
     /// How values are placed: `linear`, `log`.
     scale: &'static str,
-    /// Whether it is shown until another is asked for.
+    /// `true` if it is shown until another is asked for.
     is_first: bool,
     svg: String,
 }

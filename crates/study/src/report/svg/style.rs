@@ -12,7 +12,7 @@ const COLOURS: [&str; 8] = [
 ];
 const OTHERS: usize = COLOURS.len() - 1;
 const HOLLOW: &str = " fill=\"none\"";
-/// What bars of other engines have.
+/// The fill of other engines' bars.
 const MUTED: &str = "#9aa7b1";
 
 /// The look of a series.

@@ -16,7 +16,7 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "goog
 /// Far beyond what any step takes: a browser that hangs fails the test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What the page has heard of the pointer.
+/// The pointer's events as the page has heard them.
 const LISTENERS: &str = "window.pointedAt = [-9, -9]; window.clicks = 0;
   addEventListener('pointermove', (event) => { window.pointedAt = [event.clientX, event.clientY]; }, true);
   addEventListener('click', () => { window.clicks += 1; }, true);";
@@ -28,7 +28,7 @@ pub(crate) struct Chromium {
     from: Receiver<Value>,
     session: Option<String>,
     calls: u64,
-    /// What the browser told unasked, until it is taken.
+    /// Events that the browser sent unasked, until they are taken.
     events: Vec<Value>,
     /// Kept until the browser is gone.
     _profile: TempDir,
@@ -201,8 +201,8 @@ impl Chromium {
         }
     }
 
-    /// What was told since it was last asked: exceptions and what was logged as wrong, and every address that was asked
-    /// for beside the page itself.
+    /// Complaints since the last call: exceptions and what was logged as wrong, and every address that was asked for
+    /// beside the page itself.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         // An answer comes after everything that the page told before.
         self.value("0");

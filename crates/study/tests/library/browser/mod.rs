@@ -278,7 +278,7 @@ fn scales_change(browser: &mut Chromium, figure: &Figure) {
     assert_eq!(in_figure(browser, figure, marks), logarithmic);
 }
 
-/// What the bubble says; nothing if it is hidden.
+/// The lines of the bubble; nothing if it is hidden.
 fn bubble(browser: &mut Chromium, figure: &Figure) -> Vec<String> {
     let lines = in_figure(
         browser,

@@ -1,4 +1,4 @@
-//! What keeps a claim from being judged, and claims that take more of a sample than its time.
+//! Conditions that keep a claim from being judged, and claims that take more of a sample than its time.
 
 use rsalab_engines::{BlockReport, Job, Mode, Op};
 use rsalab_measure::CpuTime;

@@ -1,4 +1,4 @@
-//! Who is fastest, and what threads gain.
+//! Findings: the fastest engine, and the gain from threads.
 
 use rsalab_engines::Job;
 use rsalab_study::{
@@ -36,7 +36,7 @@ fn finding(report: &Report, id: &str) -> Finding {
         .clone()
 }
 
-/// What a finding says, and the words of its verdict.
+/// The sentence of a finding, and the words of its verdict.
 fn said(finding: &Finding) -> (&str, &str) {
     let verdict = finding.verdict.map_or("", |verdict| verdict.words());
     (&finding.sentence, verdict)

@@ -174,7 +174,7 @@ fn a_given_text_is_not_called_random() {
     }
 }
 
-/// What article (b) says of its own numbers and does not notice.
+/// A contradiction that article (b) does not notice in its own numbers.
 #[test]
 fn the_remarks_on_article_b_are_whole() {
     let remarks = review(&preset("prime-cycles").with_bits(&[1024])).remarks.join(" ");

@@ -14,7 +14,7 @@ use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason
 use rsalab_measure::{BlockPlan, Clock, CpuTime, Interruption, MockClock};
 use rsalab_study::run::{LaunchError, Launcher};
 
-/// What goes wrong with an engine.
+/// A fault of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Trouble {
     /// It is not installed.
@@ -39,7 +39,7 @@ pub(crate) enum Trouble {
     Unblinded,
     /// Its worker is stopped for three seconds in each of so many requests from this one on, and somebody sees it.
     Stopped(usize, usize),
-    /// The same, and only its CPU time tells.
+    /// It is stopped likewise, and only its CPU time tells.
     Starved(usize, usize),
     /// It waits for a device in all its blocks: it has hardly any CPU time.
     Waits,

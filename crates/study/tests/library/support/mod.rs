@@ -1,4 +1,4 @@
-//! What several tests need: a machine, an engine, and studies with planted results.
+//! Support for several tests: a machine, an engine, and studies with planted results.
 
 pub(crate) mod mock;
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::support::host::{self, HostDevice, HostQueue};
 
-/// What each launch of an interpreted kernel has done, in order.
+/// The trace of each launch of an interpreted kernel, in order.
 pub(crate) type Traces = Arc<Mutex<Vec<Launched>>>;
 
 /// A launch of a kernel for so many limbs.

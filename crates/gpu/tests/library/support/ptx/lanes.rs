@@ -1,4 +1,4 @@
-//! What an instruction makes of 32 threads' registers at once, in loops that a compiler turns into vectors.
+//! Instructions on 32 threads' registers at once, in loops that a compiler turns into vectors.
 
 use std::array;
 
@@ -74,7 +74,7 @@ impl Flag {
         is_borrow: None,
     };
 
-    /// What an instruction takes of it.
+    /// The carry as an instruction takes it.
     pub(crate) fn taken(&self, carry: Carry, is_borrow: bool) -> Words {
         if !carry.taken {
             return [0; LANES];

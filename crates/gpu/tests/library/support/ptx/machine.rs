@@ -15,7 +15,7 @@ pub(crate) enum Value {
     Number(u32),
 }
 
-/// What has happened, for tests to compare.
+/// The trace of a run, for tests to compare.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     /// A hash of every branch and of every address.
