@@ -35,10 +35,10 @@ papers: peers ## Repeat the studies of four articles in short form: one report, 
 check: ## For every save: format, lints, unit tests; no peers.
 	@sh scripts/test.sh check
 
-test: setup deny ## Before a change lands: lints, documentation, every test but the long ones.
+test: setup ## Before a change lands: lints, documentation, every test but the long ones.
 	@sh scripts/test.sh test
 
-test-all: setup deny peers ## Before a release: make test, the long tests, and every peer that can be built.
+test-all: setup peers ## Before a release: make test, licences, the long tests, and every peer that can be built.
 	@sh scripts/test.sh all
 
 timing: ## Does time depend on a secret? Statistics of our kernels, and valgrind; takes ten minutes.

@@ -1,80 +1,102 @@
 #!/bin/sh
 # The tests, in three lengths:
 #   test.sh check   for every save: format, lints, unit tests
-#   test.sh test    for a change: documentation, all tests but the long ones, the peers that need no C library built
-#   test.sh all     for a release: the long tests and every peer as well; `make peers` has built them
-# What is skipped says so.
+#   test.sh test    for a change: documentation, all tests but the long ones
+#   test.sh all     for a release: what is long or rarely breaks as well, and every peer; `make peers` has built them
+# What is skipped says so. The seconds of each step are printed in the end.
+#
+# Every step but those of `all` takes Cargo's default members (Cargo.toml): another choice of packages means other
+# features of shared crates, and compiles them again.
 set -eu
 . scripts/engines.sh
 
 cargo=${CARGO:-cargo}
-# Peers that build a C library, and those whose tests need one that the system may lack.
-built="openssl aws-lc gmp"
-linked="ipp cryptopp c-openmp"
-# What a test that passes prints is kept back unless asked for, and with it every line that says what was skipped.
-show="-- --show-output"
 
-# Packages are chosen once for all steps: another choice means other features of shared crates, and compiles them again.
-without() {
-  printf -- '--workspace --exclude rsalab-tracking '
-  for peer in "$@"; do printf -- '--exclude rsalab-peer-%s ' "$peer"; done
+seconds=$(mktemp)
+current=
+finish() {
+  code=$?
+  printf '\n%8s  step\n' seconds
+  cat "$seconds"
+  rm -f "$seconds"
+  [ "$code" = 0 ] || echo "FAILED: $current" >&2
+}
+trap finish EXIT
+
+# Runs a command as a step with a name.
+step() {
+  current=$1
+  shift
+  began=$(date +%s)
+  "$@"
+  printf '%8d  %s\n' $(($(date +%s) - began)) "$current" >>"$seconds"
 }
 
-# With the packages for clippy.
-check() {
-  $cargo fmt --all --check
-  $cargo xtask tidy
-  $cargo clippy --quiet --locked "$@" --all-targets -- -D warnings
+documentation() { RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps; }
+
+# A workspace of its own, because of the version of a dependency.
+blind_rsa() {
+  command=$1
+  shift
+  $cargo "$command" --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target "$@"
 }
 
 case ${1:-test} in
   check)
-    check
-    $cargo test --quiet --locked --lib --bins
+    step "format" $cargo fmt --all --check
+    step "tidy" $cargo xtask tidy
+    step "clippy" $cargo clippy --quiet --locked --all-targets -- -D warnings
+    step "unit tests" $cargo xtask test --locked --lib --bins
+    exit
     ;;
-  test | all)
-    # shellcheck disable=SC2046 # a list of arguments
-    check $(without $built)
-    RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps
-    sh scripts/install-browser.sh
-    sh scripts/book.sh
-    # shellcheck disable=SC2046 # a list of arguments
-    $cargo test --locked $(without $built $linked) $show
-    # Threads and tasks in many orders, under a scheduler in the place of the system's.
-    $cargo test --locked --package rsalab-batch --features shuttle --test orders $show
-    # A workspace of its own, because of the version of a dependency.
-    $cargo fmt --manifest-path peers/blind-rsa/Cargo.toml --check
-    $cargo clippy --quiet --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target --all-targets -- -D warnings
-    $cargo test --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target $show
-    # The machine code that ships is not the one that tests with assertions run.
-    $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
-    ;;
+  test | all) ;;
   *)
     echo "test.sh: check, test or all" >&2
     exit 2
     ;;
 esac
-[ "${1:-test}" = all ] || exit 0
 
-sh scripts/book.sh --install
+step "format" $cargo fmt --all --check
+step "format of blind-rsa" $cargo fmt --manifest-path peers/blind-rsa/Cargo.toml --check
+step "tidy" $cargo xtask tidy
+# With the peers that build no C library: they add hardly anything.
+step "clippy" $cargo clippy --quiet --locked --workspace --exclude rsalab-tracking --exclude rsalab-peer-openssl \
+  --exclude rsalab-peer-aws-lc --exclude rsalab-peer-gmp --all-targets -- -D warnings
+step "documentation" documentation
+step "book" sh scripts/book.sh
+if [ "$1" = all ]; then step "browser" sh scripts/install-browser.sh; fi
+step "tests" $cargo xtask test --doctests --locked
+[ "$1" = all ] || exit 0
+
+step "licences and advisories" sh scripts/deny.sh "$PWD/target/tools"
+step "book, with mdBook" sh scripts/book.sh --install
 
 # Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
-$cargo test --locked -- --ignored --show-output --skip timing::
+step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
+# The machine code that ships, and the arithmetic with assertions: the tests above run neither.
+step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
+step "arithmetic with assertions" \
+  $cargo xtask test --profile assertions --locked --package rsalab-arith --lib --test library
+# Threads and tasks in many orders, under a scheduler in the place of the system's.
+step "orders of threads" $cargo xtask test --locked --package rsalab-batch --features shuttle --test orders
+step "blind-rsa: clippy" blind_rsa clippy --quiet --all-targets -- -D warnings
+step "blind-rsa: tests" blind_rsa test -- --show-output
+step "blind-rsa: long tests" blind_rsa test --release -- --ignored --show-output
 
-$cargo test --release --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target -- --ignored --show-output
 # The OpenSSL provider under programs that are installed here.
-$cargo build --release --locked --package rsalab-openssl-provider
-sh integrations/openssl-provider/scripts/bind.sh 500 1
-sh integrations/openssl-provider/scripts/servers.sh
-sh integrations/openssl-provider/scripts/pyca.sh
-$cargo build --release --locked --package rsalab-rustls --example handshakes
-sh integrations/openssl-provider/scripts/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
-sh integrations/openssl-provider/scripts/openssl-versions.sh
+provider=integrations/openssl-provider/scripts
+step "provider: build" $cargo build --release --locked --package rsalab-openssl-provider
+step "provider: bind" sh $provider/bind.sh 500 1
+step "provider: servers" sh $provider/servers.sh
+step "provider: pyca" sh $provider/pyca.sh
+step "provider: client" $cargo build --release --locked --package rsalab-rustls --example handshakes
+step "provider: haproxy" sh $provider/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
+step "provider: versions" sh $provider/openssl-versions.sh
 # The Debian packages, in a folder and in a fresh Debian.
-sh scripts/deb.sh
-if command -v dpkg-deb >/dev/null; then sh scripts/deb-test.sh; fi
+step "Debian packages" sh scripts/deb.sh
+if command -v dpkg-deb >/dev/null; then step "Debian, installed" sh scripts/deb-test.sh; fi
 # Under a TLS library that awaits signatures.
-sh scripts/s2n-tls.sh
+step "s2n-tls" sh scripts/s2n-tls.sh
 
 for package in $(engine_packages); do
   for engine in $(engines_of_package "$package"); do
@@ -84,6 +106,6 @@ for package in $(engine_packages); do
     fi
   done
   # In the release profile, so that a C library that was built for studies is not built once more.
-  $cargo clippy --release --locked --package "$package" --all-targets -- -D warnings
-  $cargo test --release --locked --package "$package" $show
+  step "$package: clippy" $cargo clippy --release --locked --package "$package" --all-targets -- -D warnings
+  step "$package: tests" $cargo xtask test --release --locked --package "$package"
 done

@@ -6,6 +6,7 @@ use std::{path::Path, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 mod notices;
+mod run_tests;
 mod tidy;
 
 /// Chores of the repository.
@@ -20,6 +21,18 @@ struct Arguments {
 enum Chore {
     /// Fail on an import upwards between layers, `unsafe` where it may not be, a broken link, and other untidiness.
     Tidy,
+    /// Build tests with Cargo and run their programs side by side; print the slowest tests and what was skipped.
+    Test {
+        /// Also run the examples in documentation.
+        #[arg(long)]
+        doctests: bool,
+        /// Arguments for `cargo test`: packages, targets, features, a profile.
+        #[arg(num_args = 0.., allow_hyphen_values = true, trailing_var_arg = true)]
+        build: Vec<String>,
+        /// Arguments for each program, such as the part of a name, or `--ignored`.
+        #[arg(last = true)]
+        run: Vec<String>,
+    },
     /// Write the table of engines, and excerpts of files, into the documents that have them.
     Documents,
     /// Print the licences of what is linked into the library of a package.
@@ -39,6 +52,9 @@ fn main() -> ExitCode {
         Chore::Notices { package } => {
             return print(notices::of(root, &package));
         }
+        Chore::Test { doctests, build, run } => {
+            return test(&run_tests::Request { build, run, doctests });
+        }
         Chore::Documents => tidy::write_documents(root).map(|()| Vec::new()),
     };
     match findings {
@@ -53,10 +69,15 @@ fn main() -> ExitCode {
             eprintln!("xtask: {} finding(s)", findings.len());
             ExitCode::FAILURE
         }
-        Err(error) => {
-            eprintln!("xtask could not run: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) => could_not_run(&error),
+    }
+}
+
+fn test(request: &run_tests::Request) -> ExitCode {
+    match run_tests::run(request) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => could_not_run(&error),
     }
 }
 
@@ -67,9 +88,11 @@ fn print(text: anyhow::Result<String>) -> ExitCode {
             print!("{text}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("xtask could not run: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) => could_not_run(&error),
     }
+}
+
+fn could_not_run(error: &anyhow::Error) -> ExitCode {
+    eprintln!("xtask could not run: {error:#}");
+    ExitCode::from(2)
 }

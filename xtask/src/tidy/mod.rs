@@ -68,16 +68,3 @@ pub(crate) fn write_documents(root: &Path) -> Result<()> {
     engines::write(root, &source::files(root)?)?;
     excerpts::write(root, &source::files(root)?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_repository_is_tidy() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let findings = run(root).unwrap();
-        let list: Vec<String> = findings.iter().map(Finding::to_string).collect();
-        assert!(list.is_empty(), "\n{}", list.join("\n"));
-    }
-}
