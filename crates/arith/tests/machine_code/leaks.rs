@@ -61,6 +61,13 @@ fn a_shown_digit_is_seen() {
             ADDRESS,
         ),
         (LIMBS, "mov (%rdx),%rax; jmp *%rax", Some("a jump's target")),
+        (LIMBS, "mov (%rdx),%rcx; jrcxz 9 <f>", BRANCH),
+        (
+            LIMBS,
+            "mov (%rdx),%rax; add %rax,%rbx; lea 0x1(%rcx),%rcx; jrcxz 9 <f>",
+            None,
+        ),
+        (CARRIES, "movslq (%rcx,%rax,4),%rdx; add %rcx,%rdx; jmp *%rdx", None),
         (LIMBS, "mov (%rdx),%rax; div %rcx", Some("a division's time")),
         // A digit in a general register, where none is to be.
         (IN_VECTORS, "kmovb %k1,%eax", GENERAL),

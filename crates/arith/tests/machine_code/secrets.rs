@@ -207,6 +207,8 @@ impl Step<'_> {
                 && match self.memory {
                     Memory::Digits => true,
                     Memory::Arguments(registers) => index.is_some() || !registers.contains(&base),
+                    // Jump tables hold 32 bits; what counts in them is not secret, or it would be an address.
+                    Memory::Fields if instruction.mnemonic == "movslq" => false,
                     Memory::Fields => index.is_some() || width(instruction.text) < 4,
                 };
         }
@@ -277,6 +279,8 @@ impl Step<'_> {
         }
         match mnemonic.strip_prefix('j') {
             Some("mp") | None => {}
+            Some("rcxz" | "ecxz") if self.is_general(1) => return Some("a branch"),
+            Some("rcxz" | "ecxz") => {}
             Some(condition) if self.is_any_of(Instruction::condition(condition)) => return Some("a branch"),
             Some(_) => {}
         }
