@@ -237,10 +237,6 @@ impl<D: Device> Prepared for Ready<D> {
 }
 
 impl<D: Device> Resident for Ready<D> {
-    fn modulus_len(&self) -> usize {
-        self.keys.length()
-    }
-
     fn kernel(&self) -> &str {
         &self.kernel
     }

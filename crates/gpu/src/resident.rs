@@ -14,9 +14,6 @@ use crate::{
 
 /// A private key ready for batches that lie on the device.
 pub trait Resident: Send + Sync {
-    /// Bytes of the modulus, and so of each block.
-    fn modulus_len(&self) -> usize;
-
     /// The kernel that will run, for the record.
     fn kernel(&self) -> &str;
 

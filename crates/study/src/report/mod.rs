@@ -9,7 +9,7 @@
 //! | how a figure is drawn | [`svg()`], [`png()`] |
 //! | the words and numbers of every format | `document`, `words`, `names` |
 //! | may a directory take it | [`check_place`] |
-//! | a report from its `results.json` | [`read`] |
+//! | a report from its `results.json` | [`read()`] |
 //! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
 mod csv;
