@@ -29,7 +29,7 @@ fn main() {
     }
 }
 
-/// Whether `gmp.h` is where distributions put it: in `/usr/include`, or in the folder of an architecture there.
+/// Returns whether `gmp.h` is where distributions put it: in `/usr/include`, or in the folder of an architecture there.
 fn has_header() -> bool {
     let include = Path::new("/usr/include");
     let below = fs::read_dir(include).into_iter().flatten().flatten();

@@ -22,7 +22,7 @@ const FORM: [&str; 7] = [
     "no-makedepend",
 ];
 
-/// What is left out. SHA, AES and the random generators stay, and every line of RSA and of its big integers.
+/// Parts that are left out. SHA, AES and the random generators stay, and every line of RSA and of its big integers.
 const LEFT_OUT: &str = "argon2 aria bf blake2 camellia cast chacha cmac cmp cms comp ct des dgram dh dsa ec http idea legacy lms md4 \
     mdc2 ml-dsa ml-kem multiblock ocb ocsp poly1305 quic rc2 rc4 rfc3779 rmd160 scrypt seed siphash siv slh-dsa sm2 sm3 sm4 sock srp \
     tls ts ui-console whirlpool";

@@ -35,7 +35,7 @@ pub use error::SessionError;
 
 /// A conversation with one engine. [`Worker`] is the real one; a study is tested with others.
 pub trait Session: Send {
-    /// Who the engine is.
+    /// The engine, as it describes itself.
     fn info(&self) -> &EngineInfo;
 
     /// The conditions under which the engine would do this job, or why it cannot.
@@ -55,8 +55,8 @@ pub trait Session: Send {
     /// Forgets the prepared job.
     fn release(&mut self) -> Result<(), SessionError>;
 
-    /// What kept the engine from running during the last request, as far as it could be seen from here: its CPU time is
-    /// in the report of a block.
+    /// The interruption that kept the engine from running during the last request, as far as it could be seen from
+    /// here: its CPU time is in the report of a block.
     fn interruption(&self) -> Option<Interruption> {
         None
     }
@@ -92,7 +92,7 @@ pub struct Worker {
     limits: Limits,
     /// Whose clock the worker reads, as it last said of a job.
     clock: ClockOwner,
-    /// What the prepared job's reports are held against.
+    /// The limits of the prepared job's reports.
     plausibility: Option<Plausibility>,
     /// Why the worker is gone, once it is.
     gone: Option<SessionError>,
@@ -176,7 +176,7 @@ impl Worker {
         }
     }
 
-    /// Whether the program is none of this project's, so that nobody knows which loop it is timed by.
+    /// Returns whether the program is none of this project's, so that nobody knows which loop it is timed by.
     fn is_foreign(&self) -> bool {
         self.connection.child.is_some() && is_user_name(&self.info.name)
     }

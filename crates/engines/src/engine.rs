@@ -1,4 +1,4 @@
-//! What an engine offers: three small traits, from the shared to the per-thread.
+//! The interface of an engine: three small traits, from the shared to the per-thread.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     op::Layout,
 };
 
-/// Who an engine is, as far as it can tell.
+/// An engine's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineInfo {
     /// The fixed name.
@@ -21,13 +21,13 @@ pub struct EngineInfo {
     pub cpu_path: Option<String>,
     /// The variants a job may name, the default first; empty if there is one only.
     pub variants: Vec<String>,
-    /// Whether the engine was built with optimisation.
+    /// `true` if the engine was built with optimisation.
     pub optimised: bool,
 }
 
 /// A library or program that does RSA.
 pub trait Engine: Send + Sync {
-    /// Who this is.
+    /// Describes this engine.
     fn info(&self) -> EngineInfo;
 
     /// The conditions under which the engine would do this job, or why it cannot.
@@ -45,11 +45,11 @@ pub trait Prepared: Send + Sync {
     /// The kernel that will run, for the record.
     fn kernel(&self) -> String;
 
-    /// What one thread needs for itself: scratch and contexts. Called on the thread that will use it.
+    /// Makes what one thread needs for itself: scratch and contexts. Called on the thread that will use it.
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError>;
 }
 
-/// What one thread works with.
+/// The scratch and contexts of one thread.
 pub trait Runner {
     /// Does the operation on every item of a batch, laid out as [`Op::layout`](crate::op::Op::layout) says.
     ///
@@ -77,7 +77,7 @@ pub trait Runner {
         Ok(())
     }
 
-    /// The same run on the batch of this number, which was kept; the inputs are those of [`run`](Self::run).
+    /// Runs on the batch of this number, which was kept; the inputs are those of [`run`](Self::run).
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -86,7 +86,7 @@ pub trait Runner {
     }
 }
 
-/// What a run counted, for corrections that the time alone does not allow.
+/// Counts of a run, for corrections that the time alone does not allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStats {
     /// Primality tests done (calls of the engine's probable-prime test on candidates), where it can tell.
@@ -142,7 +142,7 @@ pub enum EngineError {
     Library {
         /// The library's function.
         call: &'static str,
-        /// What it said.
+        /// The engine's words.
         message: String,
     },
     /// The key was refused.

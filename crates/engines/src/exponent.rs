@@ -28,7 +28,7 @@ impl Exponent {
         }
     }
 
-    /// Whether a key can have it.
+    /// Returns whether a key can have it.
     pub fn is_possible(self) -> bool {
         match self {
             Exponent::Fixed(exponent) => exponent >= 3 && !exponent.is_multiple_of(2),

@@ -331,7 +331,8 @@ impl Runner for WatchedRunner<'_> {
     }
 }
 
-/// Whether a device of a driver is a CPU, as the record of its kernel says: PoCL's, which is no graphics processor.
+/// Returns whether a device of a driver is a CPU, as the record of its kernel says: PoCL's, which is no graphics
+/// processor.
 pub fn is_on_cpu(kernel: &str) -> bool {
     kernel.contains(rsalab_gpu::backend::ON_A_CPU)
 }

@@ -1,4 +1,4 @@
-//! What runs and times a prepared job: the same for every engine.
+//! Runs and times a prepared job: the same for every engine.
 //!
 //! | question | file |
 //! |---|---|
@@ -24,7 +24,7 @@ use crate::{
 use driver::Driver;
 use text::TextDriver;
 
-/// What the engine says to the job, after the harness has had its say.
+/// Asks the engine about the job, after the harness has had its say.
 pub(crate) fn supports(engine: &dyn Engine, job: &Job) -> Result<Ledger, Reason> {
     job.check()?;
     engine.supports(&job.engine_job())
@@ -59,7 +59,7 @@ pub(crate) fn with_driver<T>(
     }
 }
 
-/// Whether the inputs are whole items, at least one, or a whole text.
+/// Checks that the inputs are whole items, at least one, or a whole text.
 fn check_inputs(job: &Job, inputs: &[u8]) -> Result<(), Fault> {
     let fault = |message| Err(Fault::new(FaultKind::Length, message));
     let item = job.layout().input;

@@ -1,4 +1,4 @@
-//! What an engine is asked to do, and with which key.
+//! A job: what an engine is asked to do, and with which key.
 
 use std::fmt;
 
@@ -146,7 +146,7 @@ impl Job {
         fixed.expect("an operation that takes no key has a fixed exponent: the job was checked")
     }
 
-    /// Whether the job makes sense, whoever does it.
+    /// Checks that the job makes sense, whoever does it.
     pub fn check(&self) -> Result<(), Reason> {
         let Job { op, bits, .. } = self;
         let (least, most) = (MODULUS_BITS.start(), MODULUS_BITS.end());

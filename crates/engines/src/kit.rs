@@ -1,4 +1,4 @@
-//! What an engine is built from, so that each states only what it does differently.
+//! Parts that an engine is built from, so that each states only what it does differently.
 //!
 //! | what | where |
 //! |---|---|

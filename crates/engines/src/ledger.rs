@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{exponent::Exponent, op::Op};
 
-/// Who starts, pins and stops the threads of a measurement.
+/// The owner of the threads: who starts, pins and stops the threads of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadOwner {
@@ -17,7 +17,7 @@ pub enum ThreadOwner {
     Engine,
 }
 
-/// Who reads the clock.
+/// The owner of the clock: who reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockOwner {
@@ -28,7 +28,7 @@ pub enum ClockOwner {
     Engine,
 }
 
-/// What was and was not done for the time that was measured. `None` means that the question does not arise.
+/// The ledger of a time: what was and was not done in it. `None` means that the question does not arise.
 ///
 /// On the wire every entry may be `null` or left out. Then nothing was prepared, an item is worked on alone, and
 /// threads and clock are the engine's own: whoever does not say so was not timed by the harness.
@@ -50,7 +50,7 @@ pub struct Ledger {
     pub exponent: Option<Exponent>,
     /// The padding, in words; none for raw blocks.
     pub padding: Option<String>,
-    /// What was prepared beforehand and is not in the time; empty if nothing was.
+    /// Work that was prepared beforehand and is not in the time; empty if nothing was.
     #[serde(default, deserialize_with = "or_default")]
     pub setup: String,
     /// Items the engine works on side by side.
@@ -85,7 +85,7 @@ fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::E
 const SIGNATURE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest";
 
 impl Ledger {
-    /// What holds for every library that the harness calls: its threads, its clock, one item at a time, and no claim.
+    /// The ledger of every library that the harness calls: its threads, its clock, one item at a time, and no claim.
     /// An engine states the entries that are otherwise. `setup` is what was prepared beforehand, in words.
     pub fn native(setup: impl Into<String>) -> Self {
         Ledger {

@@ -54,5 +54,5 @@ pub use registry::{Absent, Location, Registry, Selector, UnknownEngine};
 pub use textbook::Textbook;
 pub use verify::{WrongAnswer, verify, verify_no_prime_twice};
 
-/// Whether this program was built to be measured.
+/// `true` if this program was built to be measured.
 pub const OPTIMISED: bool = rsalab_measure::machine::Build::THIS_IS_OPTIMISED;

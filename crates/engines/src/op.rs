@@ -27,7 +27,7 @@ pub enum Op {
     TextDecrypt,
     /// A PKCS#1 v1.5 signature of a SHA-256 digest.
     Sign,
-    /// Whether a PKCS#1 v1.5 signature of a SHA-256 digest is right.
+    /// Tells whether a PKCS#1 v1.5 signature of a SHA-256 digest is right.
     Verify,
     /// The two primes of a given sequence of candidates: what finding primes costs, without the chance.
     PrimeSearch,
@@ -114,12 +114,12 @@ impl Op {
         Layout { input, output }
     }
 
-    /// Whether the same input must always give the same output.
+    /// Returns whether the same input must always give the same output.
     pub fn is_deterministic(self) -> bool {
         !matches!(self, Op::Keygen | Op::PrimePair)
     }
 
-    /// Whether the operation works with a given key, whose exponent may be any.
+    /// Returns whether the operation works with a given key, whose exponent may be any.
     pub fn takes_random_exponent(self) -> bool {
         !matches!(
             self,
@@ -127,7 +127,7 @@ impl Op {
         )
     }
 
-    /// Whether the operation works on a text split over threads.
+    /// Returns whether the operation works on a text split over threads.
     pub fn is_text(self) -> bool {
         matches!(self, Op::TextEncrypt | Op::TextDecrypt)
     }

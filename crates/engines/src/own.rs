@@ -28,7 +28,7 @@ const STRICT: &str = Own::STRICT;
 /// candidates for primes are all drawn anew.
 pub struct Own {
     kernel: Kernel,
-    /// Whether a batch may run on another kernel that is faster for as many items.
+    /// `true` if a batch may run on another kernel that is faster for as many items.
     chooses: bool,
 }
 
@@ -187,12 +187,12 @@ impl Engine for Own {
     }
 }
 
-/// Whether primes are to be searched for by the letter of the standard, or among given candidates.
+/// Returns whether primes are to be searched for by the letter of the standard, or among given candidates.
 fn is_strict(job: &Job) -> bool {
     job.op == Op::PrimeSearch || job.variant.as_deref() == Some(STRICT)
 }
 
-/// Whether the private operation is to take the CRT.
+/// Returns whether the private operation is to take the CRT.
 fn has_crt(job: &Job) -> bool {
     job.variant.as_deref() != Some(PLAIN)
 }

@@ -1,4 +1,4 @@
-//! What is signed: the padding of PKCS#1 v1.5 around a SHA-256 digest.
+//! The padding of PKCS#1 v1.5 around a SHA-256 digest.
 //!
 //! For inputs and their verification, and for libraries that pad nothing themselves. Users' signatures are made by
 //! [`rsalab_rsa`]; that the two agree is tested.

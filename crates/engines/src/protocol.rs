@@ -22,11 +22,11 @@ pub const VERSION: u32 = 1;
 /// The longest line either side accepts, line end included: enough for 512 MiB in hexadecimal digits.
 pub const MAX_LINE_BYTES: u64 = (1 << 30) + (1 << 20);
 
-/// What the coordinator asks.
+/// A request of the coordinator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Who are you? Comes first.
+    /// Asks who the worker is. Comes first.
     Hello {
         /// The version the coordinator speaks.
         protocol: u32,
@@ -74,7 +74,7 @@ impl Request {
     }
 }
 
-/// What the worker answers.
+/// An answer of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
@@ -84,7 +84,7 @@ pub enum Answer {
         protocol: u32,
         /// The worker's process.
         pid: u32,
-        /// Who it is.
+        /// The engine's description of itself.
         engine: EngineInfo,
     },
     /// To `supports`: yes, and so.
@@ -94,7 +94,7 @@ pub enum Answer {
     },
     /// To `supports`: no. Not an error.
     Unsupported {
-        /// What the table's cell will say.
+        /// The reason that the table's cell gives.
         reason: Reason,
     },
     /// To `prepare`.
@@ -139,7 +139,7 @@ pub struct Readiness {
     pub kernel: String,
     /// The logical CPU of each thread, in order; empty where threads are not pinned.
     pub cpus: Vec<usize>,
-    /// Whether there are more threads than logical CPUs.
+    /// `true` if there are more threads than logical CPUs.
     pub oversubscribed: bool,
     /// Latency of an operation with inputs: the first call of all, before anything of it is in a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,7 +165,7 @@ pub struct BlockReport {
     pub cpu: Option<CpuTime>,
 }
 
-/// What one thread did with its part of a text. Times count from the release of all threads.
+/// One thread's work on its part of a text. Times count from the release of all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartTrace {
     /// The part's number, in input order.
@@ -185,9 +185,9 @@ pub struct PartTrace {
 /// A request that failed, as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What sort of failure.
+    /// The sort of failure.
     pub kind: FaultKind,
-    /// What happened, for people.
+    /// A description for people.
     pub message: String,
     /// Which input it was, where one is to blame.
     #[serde(default, skip_serializing_if = "Option::is_none")]

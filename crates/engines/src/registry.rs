@@ -165,7 +165,7 @@ impl Registry {
     }
 }
 
-/// What the names of workers' programs begin with.
+/// The beginning of the names of workers' programs.
 const PROGRAM_PREFIX: &str = "rsalab-peer-";
 
 /// The program of an engine.
@@ -173,7 +173,7 @@ fn file_of(name: &str) -> String {
     format!("{PROGRAM_PREFIX}{name}{}", env::consts::EXE_SUFFIX)
 }
 
-/// Whether a file is there to be started.
+/// Returns whether a file is there to be started.
 fn is_program(path: &Path) -> bool {
     #[cfg(unix)]
     let may_run = |file: &fs::Metadata| {

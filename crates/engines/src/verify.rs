@@ -35,7 +35,7 @@ pub struct WrongAnswer {
     pub op: Op,
     /// Which item of the outputs, or which block of the text.
     pub item: usize,
-    /// What does not hold.
+    /// The relation that does not hold.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! Who used the CPUs between two moments: this machine's programs, or the hypervisor's other guests.
+//! Use of the CPUs between two moments: this machine's programs, or the hypervisor's other guests.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::system_files::SystemFiles;
 
-/// What the kernel had counted at a moment.
+/// The kernel's counts at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// All CPUs together, in the kernel's ticks.
@@ -18,7 +18,7 @@ pub struct Activity {
     processes: BTreeMap<u32, (String, u64)>,
 }
 
-/// What happened between two moments, in CPUs: 0.5 is half of one CPU's time.
+/// Use of the machine between two moments, in CPUs: 0.5 is half of one CPU's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// CPUs that worked for this machine.
@@ -31,7 +31,7 @@ pub struct Usage {
     pub processes: Vec<ProcessUsage>,
 }
 
-/// What one process used.
+/// The use of one process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessUsage {
     /// Its number.
@@ -43,7 +43,7 @@ pub struct ProcessUsage {
 }
 
 impl Activity {
-    /// What is counted so far; or why it cannot be told.
+    /// Reads the counts so far; or why they cannot be told.
     pub fn now(files: &SystemFiles) -> Result<Activity, String> {
         let stat = files.text("/proc/stat")?;
         let fields = |line: &str| -> Vec<u64> {
@@ -84,7 +84,7 @@ impl Activity {
         self.steal_ticks as f64 / self.total_ticks.max(1) as f64
     }
 
-    /// What happened from `self` to `later`; none if no tick passed.
+    /// Returns the use from `self` to `later`; none if no tick passed.
     pub fn until(&self, later: &Activity) -> Option<Usage> {
         let ticks = |of: fn(&Activity) -> u64| of(later).saturating_sub(of(self)) as f64;
         let total = ticks(|at| at.total_ticks);

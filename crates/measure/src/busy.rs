@@ -1,4 +1,4 @@
-//! What about this machine, now, would disturb a measurement.
+//! Conditions of this machine, now, that would disturb a measurement.
 
 use std::time::Duration;
 

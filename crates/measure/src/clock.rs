@@ -1,4 +1,4 @@
-//! What time it is, and what asking for it costs.
+//! Clocks, and the cost of reading them.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -26,7 +26,7 @@ pub trait Clock {
     /// A reading that waits for everything before it.
     fn end(&self) -> Reading;
 
-    /// What `begin` and `end` report with nothing between them: to be subtracted from every interval.
+    /// The time that `begin` and `end` report with nothing between them: to be subtracted from every interval.
     fn overhead(&self) -> Reading;
 }
 

@@ -23,7 +23,7 @@ impl CpuTime {
         parse(&fs::read_to_string("/proc/self/stat").ok()?)
     }
 
-    /// What was added since an earlier reading.
+    /// Returns what was added since an earlier reading.
     pub fn since(self, earlier: CpuTime) -> CpuTime {
         CpuTime {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),

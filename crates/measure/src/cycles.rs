@@ -20,11 +20,11 @@ use crate::{
 pub struct CoreClock {
     /// Cycles per second. Wide vector instructions may run at a lower clock.
     pub hz: f64,
-    /// What counted them.
+    /// The source of the count.
     pub source: CycleSource,
 }
 
-/// What counts cycles.
+/// A source that counts cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CycleSource {

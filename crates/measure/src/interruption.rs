@@ -1,4 +1,4 @@
-//! Whether a process was kept from running while it was measured.
+//! Finds whether a process was kept from running while it was measured.
 //!
 //! A worker that is stopped for three seconds (SIGSTOP, a debugger, a frozen container, a paused virtual machine) has a
 //! sample of three seconds, and nothing in the sample tells. Three observations do:
@@ -30,7 +30,7 @@ pub const LEAST: Duration = Duration::from_millis(500);
 /// one process among seven others of the same priority.
 pub const LEAST_SHARE: u64 = 4;
 
-/// What kept a process from running.
+/// A cause that kept a process from running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interruption {
@@ -58,14 +58,14 @@ pub enum Interruption {
     Unreported {
         /// Time that passed.
         wall: Duration,
-        /// What of it the process reported.
+        /// The part of it that the process reported.
         reported: Duration,
     },
     /// As [`Unreported`](Self::Unreported), between the calls that it timed.
     Unexplained {
         /// Time of the blocks.
         blocks: Duration,
-        /// What of it their calls can have taken.
+        /// The part of it that their calls can have taken.
         calls: Duration,
     },
 }
@@ -104,7 +104,7 @@ impl fmt::Display for Interruption {
     }
 }
 
-/// Whether a process that should have computed all the time was kept from it, judged by its CPU time.
+/// Finds whether a process that should have computed all the time was kept from it, judged by its CPU time.
 ///
 /// At any moment at least one of its threads has something to do, so that it should have as much CPU time as passed;
 /// with several threads it has more, and the judgement is milder. A process with no CPU time at all is not judged:
@@ -183,7 +183,7 @@ impl Watch {
     }
 }
 
-/// Whether a process is stopped, by a signal or a debugger. False where the system does not tell.
+/// Returns whether a process is stopped, by a signal or a debugger. False where the system does not tell.
 fn is_stopped(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| matches!(state(&stat), Some('T' | 't')))

@@ -15,7 +15,7 @@ use crate::stats::{median::median_of_sorted, sorted};
 pub struct Visit {
     /// Whose turn it was.
     pub subject: usize,
-    /// What was measured: one value for the block, such as its median.
+    /// The measured value: one for the block, such as its median.
     pub value: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct PredecessorEffect {
 /// The values measured after one predecessor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredecessorGroup {
-    /// Who was measured before.
+    /// The subject that was measured before.
     pub predecessor: usize,
     /// How many values there are.
     pub n: usize,

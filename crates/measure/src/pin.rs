@@ -9,7 +9,7 @@ pub enum PinError {
     Refused {
         /// Where it should have gone.
         cpu: usize,
-        /// What the system said.
+        /// The reason, as the system gave it.
         reason: String,
     },
     /// The operating system did not answer.

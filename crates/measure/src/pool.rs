@@ -37,11 +37,11 @@ pub enum StartError<E> {
     /// The system refused a thread.
     #[error("only {started} of {count} threads could be started: {error}")]
     Refused {
-        /// Those before it.
+        /// Threads that started before it.
         started: usize,
-        /// Those asked for.
+        /// Threads that were asked for.
         count: usize,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// A thread could not be pinned.
@@ -64,7 +64,7 @@ pub struct Ended;
 #[derive(Debug)]
 pub struct Pool<T> {
     tasks: Vec<Sender<T>>,
-    /// Those that no scope waits for.
+    /// Threads that no scope waits for.
     handles: Vec<JoinHandle<()>>,
 }
 
@@ -77,7 +77,7 @@ pub struct Member<T, E> {
     reports: Reports<E>,
 }
 
-/// Whether a thread is ready, by its number. Its first report counts.
+/// Reports of whether a thread is ready, by its number. Its first report counts.
 type Reports<E> = Sender<(usize, Result<(), StartError<E>>)>;
 
 impl<T, E> Member<T, E> {

@@ -33,7 +33,7 @@ impl Sample {
     }
 }
 
-/// What was measured in one turn: calls without a pause, its beginning discarded.
+/// The samples of one turn: calls without a pause, its beginning discarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// In the order in which they were taken; never empty when made by [`run_block`] or [`sample_block`].

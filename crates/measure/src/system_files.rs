@@ -12,12 +12,12 @@ pub struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// Those of this machine.
+    /// The files of this machine.
     pub fn of_this_machine() -> Self {
         Self::below("/")
     }
 
-    /// Those in a folder that has `proc`, `sys` and `etc` in it.
+    /// The files in a folder that has `proc`, `sys` and `etc` in it.
     pub fn below(root: impl Into<PathBuf>) -> Self {
         SystemFiles { root: root.into() }
     }

@@ -21,7 +21,7 @@ pub struct Cpu {
     pub smt_index: usize,
     /// How fast it is among its peers, where the kernel ranks them: on hybrid CPUs 1024 is a performance core.
     pub capacity: Option<u32>,
-    /// Whether this process may run on it.
+    /// `true` if this process may run on it.
     pub allowed: bool,
 }
 
@@ -100,7 +100,7 @@ impl Topology {
         count_distinct(self.cpus.iter().map(|cpu| cpu.numa_node))
     }
 
-    /// Whether cores run more than one hardware thread.
+    /// Returns whether cores run more than one hardware thread.
     pub fn has_smt(&self) -> bool {
         self.cores() < self.cpus.len()
     }

@@ -14,7 +14,7 @@ use crate::{
 pub struct TscRate {
     /// Ticks per second.
     pub hz: f64,
-    /// Who says so.
+    /// The source of the rate.
     pub source: TscRateSource,
 }
 
@@ -82,7 +82,7 @@ impl Tsc {
     }
 }
 
-/// What the CPU or the hypervisor states.
+/// Rates that the CPU or the hypervisor states.
 #[cfg(target_arch = "x86_64")]
 impl Tsc {
     fn stated_rate(self) -> Option<TscRate> {

@@ -15,7 +15,7 @@ const BATCH: usize = 16;
 const ROUNDS: usize = 21;
 const BLOCK: Duration = Duration::from_millis(100);
 
-/// What is measured: its name, items in a call, and the call.
+/// A measured call: its name, items in a call, and the call.
 type Work<'a> = (&'static str, usize, Box<dyn FnMut() + 'a>);
 
 fn main() {

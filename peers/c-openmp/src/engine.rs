@@ -12,7 +12,7 @@ const PRIVATE: [(&str, Operation); 3] = [
     ("powm_sec", Operation::PrivatePlain),
 ];
 
-/// The same of signing.
+/// The operations of signing.
 const SIGN: [(&str, Operation); 3] = [
     ("plain", Operation::SignPlain),
     ("crt", Operation::SignCrt),
@@ -108,7 +108,7 @@ impl Engine for ArticleEngine {
     }
 }
 
-/// What the C code is asked for, or why it is not.
+/// Returns the operation of the C code, or why there is none.
 fn operation(job: &Job) -> Result<Operation, Reason> {
     match job.op {
         Op::Private => return kit::variant(job, &PRIVATE),

@@ -17,6 +17,6 @@ mod shim;
 #[cfg(gmp)]
 pub use engine::ArticleEngine;
 
-/// What a worker without the library says.
+/// The message of a worker without the library.
 pub const ABSENT: &str = "this worker was built where GMP was not installed; install it with: apt-get install libgmp-dev && \
                           cargo build --release --package rsalab-peer-c-openmp";

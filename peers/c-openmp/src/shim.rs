@@ -37,7 +37,7 @@ pub(crate) fn version() -> String {
         .into_owned()
 }
 
-/// What is done to an item, in the order of the C code.
+/// An operation on an item, in the order of the C code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Operation {

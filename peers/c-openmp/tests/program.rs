@@ -238,7 +238,7 @@ fn look(here: &Path, before: &Files) -> Files {
     files
 }
 
-/// What a file says. It must have the form of the study's files.
+/// Reads a file. It must have the form of the study's files.
 fn batch(bits: u64, count: u64, content: &str) -> Batch {
     let of_study = parse(OF_STUDY);
     let this = parse(content);

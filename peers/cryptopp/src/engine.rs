@@ -131,7 +131,7 @@ impl Engine for CryptoppEngine {
     }
 }
 
-/// What a job asks for.
+/// A job's task.
 enum Task {
     Blocks(Operation),
     Signing,

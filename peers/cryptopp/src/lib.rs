@@ -16,6 +16,6 @@ mod shim;
 #[cfg(cryptopp)]
 pub use engine::CryptoppEngine;
 
-/// What a worker without the library says.
+/// The message of a worker without the library.
 pub const ABSENT: &str = "this worker was built where Crypto++ was not installed; get it with: apt-get install libcrypto++-dev && \
                           cargo build --release --package rsalab-peer-cryptopp";

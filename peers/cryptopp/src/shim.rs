@@ -92,7 +92,7 @@ pub(crate) fn version() -> c_int {
     rsalab_cryptopp_version()
 }
 
-/// What is done to a block.
+/// An operation on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// `InvertibleRSAFunction::CalculateInverse`: blinded and checked.
@@ -169,7 +169,7 @@ impl Worker {
         })
     }
 
-    /// Whether a signature is that of a digest of 32 bytes.
+    /// Returns whether a signature is that of a digest of 32 bytes.
     pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> Result<bool, EngineError> {
         assert_eq!(digest.len(), DIGEST_BYTES);
         let mut is_valid = 0;
@@ -190,7 +190,7 @@ impl Worker {
         Ok(is_valid == 1)
     }
 
-    /// Whether a candidate passes the tests that the library's own would.
+    /// Returns whether a candidate passes the tests that the library's own would.
     pub(crate) fn is_prime(&mut self, candidate: &[u8]) -> Result<bool, EngineError> {
         let mut is_prime = 0;
         self.done("IsPrime", |_, message| {

@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
         is_whole("a signature from the library", signature, written)
     }
 
-    /// Whether a signature is the digest's.
+    /// Returns whether a signature is the digest's.
     pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
         // SAFETY: the context is live, exclusively borrowed and was made for verifying; digest and signature are
         // readable for the lengths given.
@@ -186,7 +186,7 @@ fn decimal(number: impl ToString) -> CString {
     CString::new(number.to_string()).expect("digits hold no NUL")
 }
 
-/// Whether the library wrote as many bytes as the output has.
+/// Returns whether the library wrote as many bytes as the output has.
 fn is_whole(what: &'static str, output: &[u8], written: usize) -> Result<(), EngineError> {
     match written == output.len() {
         true => Ok(()),

@@ -33,7 +33,7 @@ pub(crate) enum Search {
 /// Reads the two numbers of the event that is being reported.
 pub(crate) type KeygenInfo = unsafe extern "C" fn(*mut PkeyCtx, c_int) -> c_int;
 
-/// What has been counted so far on this thread.
+/// The counts so far on this thread.
 #[derive(Clone, Copy)]
 struct Count {
     search: Search,

@@ -200,7 +200,7 @@ const V1_1_1: Version = Version::new(1, 1, 1);
 const V3_0: Version = Version::new(3, 0, 0);
 const V3_1: Version = Version::new(3, 1, 0);
 
-/// What is known of the versions' key generation, from their sources.
+/// Facts of the versions' key generation, from their sources.
 impl Libcrypto {
     /// From 3.0 on, keys of 2048 bits and more with an exponent above 2^16 come from auxiliary primes (`rsa_keygen` in
     /// `rsa_gen.c`).

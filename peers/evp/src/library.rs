@@ -127,8 +127,8 @@ impl Libcrypto {
         unsafe { static_text((self.table.OPENSSL_info?)(INFO_CPU_SETTINGS)) }
     }
 
-    /// Whether the library's compiler was told to optimise, by the flags that the library states. AWS-LC states none:
-    /// who links it sees to that.
+    /// Returns whether the library's compiler was told to optimise, by the flags that the library states. AWS-LC states
+    /// none: who links it sees to that.
     pub fn optimised(&self) -> bool {
         self.family == Family::AwsLc
             || version_text(&self.table, VERSION_CFLAGS)

@@ -60,8 +60,8 @@ impl<'a> Number<'a> {
         })
     }
 
-    /// Whether it is probably prime, by trial division and as many rounds as the library takes for candidates of its
-    /// own.
+    /// Returns whether it is probably prime, by trial division and as many rounds as the library takes for candidates
+    /// of its own.
     ///
     /// So it is in AWS-LC and in OpenSSL before 3.0, where 0 rounds ask for that; later ones take 64 at least.
     pub(crate) fn is_prime(&self, scratch: &mut Scratch<'_>) -> Result<bool, EngineError> {
@@ -153,7 +153,7 @@ impl<'a> Scratch<'a> {
     }
 }
 
-/// What the prime search calls for every event: the counter of this thread.
+/// The callback of the prime search for every event: the counter of this thread.
 pub(crate) struct Callback<'a>(Owned<'a, GenCallback>);
 
 impl<'a> Callback<'a> {

@@ -139,7 +139,7 @@ impl Number {
         !modulus.is_zero() && unsafe { gmp::mpz_invert(&mut self.raw, &a.raw, &modulus.raw) } != 0
     }
 
-    /// Whether it passes GMP's probable-prime test.
+    /// Returns whether it passes GMP's probable-prime test.
     pub(crate) fn is_probably_prime(&self, reps: i32) -> bool {
         // SAFETY: `raw` is initialised.
         unsafe { gmp::mpz_probab_prime_p(&self.raw, reps) != 0 }

@@ -1,6 +1,6 @@
 //! Which of GMP's code was compiled into this program, as read by the build script.
 
-/// Whether GMP chooses its code at run time. Such a build takes CPUs that it does not know for plain x86-64.
+/// Returns whether GMP chooses its code at run time. Such a build takes CPUs that it does not know for plain x86-64.
 pub fn is_fat() -> bool {
     env!("RSALAB_GMP_FAT") == "true"
 }

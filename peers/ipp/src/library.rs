@@ -25,7 +25,7 @@ pub enum Absent {
     NotLoaded {
         /// The library.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's words.
         reason: String,
     },
     /// Another version than the one that the functions were declared for.

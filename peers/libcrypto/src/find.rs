@@ -68,7 +68,7 @@ pub(crate) fn open(path: &Path) -> Result<Found, String> {
     Ok(Found { origin, table })
 }
 
-/// What the loader said: libloading keeps it behind its own words.
+/// Returns what the loader said: libloading keeps it behind its own words.
 fn reason(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

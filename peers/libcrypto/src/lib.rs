@@ -138,7 +138,7 @@ pub enum Absent {
     NotLoaded {
         /// As it was named.
         path: String,
-        /// What the loader said.
+        /// The loader's words.
         reason: String,
     },
     /// It was loaded, and is none that can be measured.
@@ -146,7 +146,7 @@ pub enum Absent {
     NotUsable {
         /// The library's file.
         origin: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

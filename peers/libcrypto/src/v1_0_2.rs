@@ -1,4 +1,4 @@
-//! What OpenSSL 1.0.2 lacks of the functions of 1.1.1, on top of what it has in their place.
+//! Functions of 1.1.1 that OpenSSL 1.0.2 lacks, on top of what it has in their place.
 //!
 //! There they were macros on structures that 1.1.0 closed; the structures' layouts are those of its headers `bn.h` and
 //! `crypto.h`, which did not change in any letter of 1.0.2. It also has to be told how to lock before threads may use

@@ -7,7 +7,7 @@ use super::{
     side_by_side::{Ended, Kind},
 };
 
-/// What came of a program.
+/// The outcome of a program.
 pub(super) struct Outcome {
     pub(super) name: String,
     pub(super) output: String,

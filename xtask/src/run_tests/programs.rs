@@ -71,7 +71,7 @@ fn name(program: &Artifact) -> String {
     }
 }
 
-/// What `cargo test` would start, with times of each test.
+/// Returns what `cargo test` would start, with times of each test.
 fn job(program: &Artifact, run: &[String], threads: usize) -> Job {
     let executable = program.executable.as_ref().expect("it was chosen by that");
     let folder = program.manifest_path.parent().map(|folder| folder.as_std_path());

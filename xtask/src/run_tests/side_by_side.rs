@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 
 use super::harness::{self, Test};
 
-/// What is to be run.
+/// A program to be run.
 pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) command: Command,
@@ -46,7 +46,7 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// What a running job does.
+/// An event of a running job.
 enum Event {
     /// It has so many tests.
     Tests(usize),

@@ -41,7 +41,8 @@ fn prose(line: &str, is_markdown: bool) -> Option<&str> {
     Some(comment.trim_start_matches(['/', '!']).trim_start())
 }
 
-/// Whether a text can be continued on the next line: no row of a table, no heading, no picture, and no single word.
+/// Returns whether a text can be continued on the next line: no row of a table, no heading, no picture, and no single
+/// word.
 fn wraps(prose: &str) -> bool {
     let is_structure = prose.starts_with(['|', '#', '<']) || (prose.starts_with('[') && prose.contains("]: "));
     // Two spaces within: columns that somebody aligned.

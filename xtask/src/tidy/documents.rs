@@ -72,7 +72,7 @@ fn check_summary(pages: &[&SourceFile]) -> Vec<Finding> {
         .collect()
 }
 
-/// What is wrong with a link, if anything is.
+/// Returns what is wrong with a link, if anything is.
 fn fault_of_link(root: &Path, from: &Path, target: &str, anchors: &HashMap<&Path, HashSet<String>>) -> Option<String> {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     // What a template leaves open is not known here.

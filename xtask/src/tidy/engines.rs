@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{finding::Finding, source::SourceFile};
 
 const TABLE: &str = "crates/engines/engines.toml";
-/// What stands around the table in a Markdown file.
+/// The marks around the table in a Markdown file.
 const BEGIN: &str = "<!-- engines: written by cargo xtask documents -->\n";
 const END: &str = "<!-- /engines -->";
 

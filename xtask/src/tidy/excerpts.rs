@@ -94,7 +94,7 @@ fn renewed(page: &str, files: &[SourceFile]) -> Result<String, String> {
     Ok(text + rest)
 }
 
-/// What a file, or a part of one, has today: whole lines.
+/// Returns what a file, or a part of one, has today: whole lines.
 fn excerpt(name: &str, files: &[SourceFile]) -> Result<String, String> {
     let (path, part) = name
         .split_once(", ")

@@ -1,4 +1,4 @@
-//! What a rule has to say.
+//! A finding of a rule.
 
 use std::{fmt, path::PathBuf};
 

@@ -14,13 +14,13 @@ use syn::{Item, UseTree, Visibility, visit::Visit};
 
 use super::source::SourceFile;
 
-/// What imports what, with the names that are taken.
+/// Imports, with the names that are taken.
 pub(crate) type Imports<Node> = BTreeMap<(Node, Node), BTreeSet<String>>;
 
 /// A module's path from the root of its crate, such as `["store", "read"]`.
 pub(crate) type ModulePath = Vec<String>;
 
-/// What one module defines and brings into scope.
+/// The names that one module defines and brings into scope.
 #[derive(Debug, Default)]
 struct Module {
     /// The index of the file that it lies in.
@@ -170,7 +170,7 @@ impl Modules {
         }
     }
 
-    /// What `path` names inside the module `at`.
+    /// Resolves what `path` names inside the module `at`.
     fn resolve_in(&self, at: &[String], path: &[String], depth: usize) -> Option<(usize, String)> {
         match path.first().map(String::as_str) {
             // A module's name alone is no import: what is taken from it is named elsewhere.

@@ -21,7 +21,7 @@ impl SourceFile {
         self.path.extension().is_some_and(|e| e == extension)
     }
 
-    /// Whether it holds tests, by its name or its folder's.
+    /// Returns whether it holds tests, by its name or its folder's.
     pub(crate) fn is_test(&self) -> bool {
         self.path.iter().any(|part| part == "tests" || part == "tests.rs")
     }

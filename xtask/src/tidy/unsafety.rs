@@ -26,7 +26,7 @@ const ALLOWED: [&str; 14] = [
     "integrations/openssl-provider/tests/provider/support/crypto.rs",
 ];
 
-/// Whether the compiler itself must forbid it in a crate: where the list has no place for it.
+/// Returns whether the compiler itself must forbid it in a crate: where the list has no place for it.
 fn must_forbid(member: &Crate) -> bool {
     member.place != Some(Place::Peer)
         && !ALLOWED

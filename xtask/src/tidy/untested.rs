@@ -6,7 +6,7 @@ use cargo_metadata::{Metadata, Target};
 
 use super::{finding::Finding, source::SourceFile};
 
-/// What `cargo test` passes by.
+/// A target that `cargo test` passes by.
 #[derive(Debug)]
 enum Untested {
     /// The root of a program.

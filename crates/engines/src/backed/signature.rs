@@ -15,7 +15,7 @@ use crate::{
     op::{DIGEST_BYTES, Layout},
 };
 
-/// What is measured.
+/// The scheme that is measured.
 const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 /// One thread's runner for signing.

@@ -41,7 +41,7 @@ pub(super) struct Connection {
     /// How long the last request took. All of it was watched: a pause of this program between two of its own steps is
     /// in neither or in both.
     pub(super) waited: Duration,
-    /// What was seen to keep the worker from running in that time.
+    /// An interruption that was seen to keep the worker from running in that time.
     pub(super) interruption: Option<Interruption>,
 }
 

@@ -16,7 +16,7 @@ pub enum SessionError {
     Start {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The reason, as the system gave it.
         reason: String,
     },
     /// No answer within the time limit; the worker has been killed.
@@ -24,7 +24,7 @@ pub enum SessionError {
     Hung {
         /// The engine.
         engine: String,
-        /// What it was asked.
+        /// The request that was not answered.
         request: &'static str,
         /// The time limit.
         after: Duration,
@@ -34,7 +34,7 @@ pub enum SessionError {
     Died {
         /// The engine.
         engine: String,
-        /// What it was asked.
+        /// The request that was not answered.
         request: &'static str,
         /// Its exit status or signal.
         status: String,
@@ -46,7 +46,7 @@ pub enum SessionError {
     Stopped {
         /// The engine.
         engine: String,
-        /// What it was asked.
+        /// The request that was not answered.
         request: &'static str,
     },
     /// The worker said something that the protocol does not allow; it has been killed.
@@ -54,15 +54,15 @@ pub enum SessionError {
     Protocol {
         /// The engine.
         engine: String,
-        /// What it was asked.
+        /// The request.
         request: &'static str,
-        /// What was wrong.
+        /// The mistake.
         what: String,
     },
 }
 
 impl SessionError {
-    /// Whether the worker is gone, so that a new one must be started.
+    /// Returns whether the worker is gone, so that a new one must be started.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, SessionError::Fault(_))
     }

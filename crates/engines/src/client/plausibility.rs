@@ -26,11 +26,11 @@ const UNREPORTED_EACH_NS: u64 = 2_000_000;
 /// For what happens once, such as the first answer of a program whose code is not compiled yet, or a busy machine.
 const UNREPORTED_ONCE_NS: u64 = 100_000_000;
 
-/// What may pass between two calls, for the comparison of an output with the first one: of an operation in an
+/// The time that may pass between two calls, for the comparison of an output with the first one: of an operation in an
 /// interpreter.
 const BETWEEN_CALLS_NS: f64 = 10_000.0;
 
-/// What is known of the job that a worker has prepared, and of the time it has taken.
+/// Facts of the job that a worker has prepared, and the time it has taken.
 #[derive(Clone, Debug)]
 pub(super) struct Plausibility {
     job: Job,
@@ -118,7 +118,7 @@ impl Plausibility {
         }
     }
 
-    /// What no clock is needed for.
+    /// Checks that need no clock.
     fn check_numbers(&self, report: &BlockReport, plan: &BlockPlan) -> Result<(), String> {
         let block = &report.block;
         if block.samples.is_empty() {

@@ -11,7 +11,7 @@ pub struct Case {
     pub op: Op,
     /// Bits of the modulus.
     pub bits: usize,
-    /// What was tried.
+    /// The test that was tried.
     pub name: String,
     /// How it went.
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Whether it tries something special, rather than random inputs or whatever keys come out.
+    /// Returns whether it tries something special, rather than random inputs or whatever keys come out.
     pub fn is_edge(&self) -> bool {
         self.name != RANDOM_INPUTS && self.name != VALIDITY
     }
@@ -39,12 +39,12 @@ pub enum Outcome {
     },
     /// Not tried: the engine does not offer it.
     Skipped {
-        /// What the engine says.
+        /// The engine's words.
         reason: String,
     },
     /// Otherwise.
     Failed {
-        /// What was wrong.
+        /// The mistake.
         what: String,
     },
 }

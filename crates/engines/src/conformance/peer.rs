@@ -173,7 +173,7 @@ pub fn test_seed() -> InsecureStudySeed {
     InsecureStudySeed::new(*b"the seed of the conformance keys")
 }
 
-/// Whether the runners of an engine refuse buffers of wrong lengths, which the worker loop keeps from them: to be
+/// Checks that the runners of an engine refuse buffers of wrong lengths, which the worker loop keeps from them: to be
 /// called where the engine itself can be reached.
 ///
 /// # Errors

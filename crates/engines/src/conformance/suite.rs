@@ -95,7 +95,7 @@ impl<'a> Suite<'a> {
         Ok(())
     }
 
-    /// Whether the engine offers a job; if not, that is reported with its reason.
+    /// Returns whether the engine offers a job; if not, that is reported with its reason.
     pub(super) fn offers(&mut self, job: &Job) -> Result<bool, SessionError> {
         match self.session.supports(job)? {
             Ok(_) => Ok(true),
@@ -115,13 +115,13 @@ impl<'a> Suite<'a> {
         });
     }
 
-    /// What a job makes of inputs.
+    /// Returns the outputs of a job.
     pub(super) fn outputs(&mut self, job: &Job, inputs: &[u8]) -> Result<Vec<u8>, SessionError> {
         self.session.prepare(job, slice::from_ref(self.key), inputs)?;
         self.session.outputs()
     }
 
-    /// The same, verified.
+    /// Returns the outputs of a job, verified.
     pub(super) fn verified(&mut self, job: &Job, inputs: &[u8]) -> Tried {
         let outputs = self.outputs(job, inputs)?;
         match verify(job, self.key, inputs, &outputs) {
@@ -158,7 +158,7 @@ impl<'a> Suite<'a> {
         Ok(true)
     }
 
-    /// The same inputs in batches of any size.
+    /// Compares outputs of equal inputs in batches of any size.
     pub(super) fn batches(&mut self, op: Op, items: usize) -> Result<(), SessionError> {
         let inputs = inputs(&self.job(op), self.key, self.seed, 16 + op as u64, items);
         let mut first = None;

@@ -22,11 +22,11 @@ use crate::{
 /// How long one thread's part of a throughput sample lasts, about.
 const SAMPLE: Duration = Duration::from_millis(1);
 
-/// The same where threads share a CPU and sleep in the barrier, so that waking does not count either.
+/// The time of a sample where threads share a CPU and sleep in the barrier, so that waking does not count either.
 const SAMPLE_OVERSUBSCRIBED: Duration = Duration::from_millis(10);
 
-/// What a byte of output is set to before a run: an engine that writes nothing must not pass on what the run before
-/// has left.
+/// The value that a byte of output is set to before a run: an engine that writes nothing must not pass on what the run
+/// before has left.
 const OVERWRITTEN: u8 = 0xA5;
 
 /// The job in batches.
@@ -42,9 +42,9 @@ pub(super) struct Work<'a> {
     /// Batches of one sample of one thread, where that is not to be chosen by time.
     pub(super) fixed_rounds: Option<usize>,
     pub(super) sample: Duration,
-    /// Whether each thread times its own calls.
+    /// `true` if each thread times its own calls.
     pub(super) concurrent: bool,
-    /// Whether what one call takes is the question, so that the first is of interest.
+    /// `true` if the time of one call is the question, so that the first is of interest.
     first_call: bool,
 }
 
@@ -86,11 +86,11 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What the threads share.
+/// State that the threads share.
 pub(super) struct Shared<'a> {
     pub(super) work: Work<'a>,
     pub(super) barrier: Barrier,
-    /// What to do after the next round of the barrier: [`STOP`], [`REFERENCE`], or the number of batches of a sample;
+    /// The task after the next round of the barrier: [`STOP`], [`REFERENCE`], or the number of batches of a sample;
     /// of all threads together where each times its own calls.
     pub(super) task: AtomicUsize,
     /// The outputs of the first run over all inputs.
@@ -101,7 +101,7 @@ pub(super) struct Shared<'a> {
 pub(super) const STOP: usize = 0;
 pub(super) const REFERENCE: usize = usize::MAX;
 
-/// What one thread has done since the timing thread last looked.
+/// The work that one thread has done since the timing thread last looked.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) items: u64,
@@ -143,7 +143,7 @@ pub(super) struct Partition<'a> {
     stats: Counted,
     /// Where each thread times its own calls.
     calls: Vec<(Sample, Option<u64>)>,
-    /// What the first call of all gave, until it can be compared.
+    /// The output of the first call of all, until it can be compared.
     first_output: Vec<u8>,
     fault: Option<Fault>,
 }
@@ -155,7 +155,7 @@ struct BatchRange {
     count: usize,
 }
 
-/// What was counted over a range of batches.
+/// Counts over a range of batches.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     items: u64,
@@ -209,7 +209,7 @@ impl<'a> Partition<'a> {
         })
     }
 
-    /// Whether the first call gave what the first run did.
+    /// Checks that the first call gave what the first run did.
     pub(super) fn check_first_call(&mut self, reference: &[u8]) -> Result<(), Fault> {
         let output = mem::take(&mut self.first_output);
         let expected = &reference[..output.len()];
@@ -304,7 +304,7 @@ impl<'a> Partition<'a> {
         self.stats = stats;
     }
 
-    /// What the measured part did is compared, reported, and wiped out.
+    /// Compares, reports and wipes out what the measured part did.
     pub(super) fn check(&mut self, task: usize) {
         let work = &self.shared.work;
         let mut report = self.shared.report(self.index);
@@ -380,7 +380,7 @@ fn placed(error: EngineError, first_item: usize) -> Fault {
     })
 }
 
-/// Whether outputs are what they were at first; the fault names the first item that is not.
+/// Checks that outputs are what they were at first; the fault names the first item that is not.
 pub(super) fn compare(outputs: &[u8], expected: &[u8], output_len: usize, first_item: usize) -> Result<(), Fault> {
     if outputs == expected {
         return Ok(());

@@ -75,7 +75,7 @@ pub(super) struct MeasuringThreads {
     pool: Pool<Task>,
 }
 
-/// What a thread is to do.
+/// A task of a thread.
 enum Task {
     /// To be the timing thread for one request.
     Time(Box<dyn FnOnce(&mut TimingThread<'_>) + Send>),
@@ -84,7 +84,7 @@ enum Task {
 }
 
 impl MeasuringThreads {
-    /// What the timing thread makes of a request, with all threads at its service.
+    /// Answers a request on the timing thread, with all threads at its service.
     fn ask<T: Send + 'static>(
         &self,
         request: impl FnOnce(&mut TimingThread<'_>) -> T + Send + 'static,

@@ -225,7 +225,7 @@ pub(super) fn lost_thread() -> Fault {
     Fault::new(FaultKind::Threads, "a thread of the measurement panicked")
 }
 
-/// What all threads did in one call, discarded or measured.
+/// The work of all threads in one call, discarded or measured.
 struct Call {
     operations: u64,
     tests: Option<u64>,

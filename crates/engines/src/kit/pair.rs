@@ -64,7 +64,7 @@ fn distance_bits(p: &[u8], q: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// What is drawn, one after another, and the pair that comes out of it.
+    /// The pair that comes of numbers drawn one after another.
     fn pair(prime_bits: usize, exponent: u64, drawn: &[u128]) -> (u128, u128, usize) {
         let (mut p, mut q) = ([0; 16], [0; 16]);
         let mut left = drawn.iter();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Entry {
     /// The name: fixed, or that of the program for an engine of the user's own.
     pub name: String,
-    /// What it is, in a line.
+    /// A description in a line.
     pub summary: String,
     /// How it is started.
     pub home: Home,
@@ -39,8 +39,8 @@ pub fn engines() -> &'static [Entry] {
     &ENGINES
 }
 
-/// Whether an engine of the user's own may have this name, and none of this version has it: the name is written on
-/// command lines, in plans and in tables.
+/// Returns whether an engine of the user's own may have this name, and none of this version has it: the name is written
+/// on command lines, in plans and in tables.
 pub(crate) fn is_user_name(name: &str) -> bool {
     const LONGEST: usize = 32;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();

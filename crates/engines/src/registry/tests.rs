@@ -1,4 +1,4 @@
-//! What a name means, and where its program is found.
+//! Tests of names: their meanings, and where their programs are found.
 
 use std::{
     fs,

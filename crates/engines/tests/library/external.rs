@@ -17,7 +17,7 @@ use rsalab_engines::{
 };
 use rsalab_measure::BlockPlan;
 
-/// What each of them does, but for `java`.
+/// The operations of each of them, but for `java`.
 const OPERATIONS: [Op; 9] = [
     Op::Private,
     Op::Public,

@@ -20,7 +20,7 @@ const SOON: Limits = Limits {
     work: Duration::from_secs(2),
 };
 
-/// What a test here may take at most: many times what it needs, and far less than for ever.
+/// The longest time of a test here: many times what it needs, and far less than for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn faulty_worker() -> PathBuf {

@@ -32,7 +32,7 @@ fn jars(test: &str) -> Option<TempDir> {
     Some(folder)
 }
 
-/// What a program printed that must not fail.
+/// Returns the output of a program that must not fail.
 fn done(command: &mut Command) -> String {
     let output = command.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stderr);

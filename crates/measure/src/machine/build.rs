@@ -15,7 +15,7 @@ pub struct Build {
     pub target_cpu: String,
     /// The instruction sets that the compiler could count on everywhere; kernels chosen at run time use more.
     pub target_features: Vec<String>,
-    /// Whether debug assertions are compiled in.
+    /// `true` if debug assertions are compiled in.
     pub debug_assertions: bool,
 }
 
@@ -36,10 +36,10 @@ impl Build {
         }
     }
 
-    /// Whether the times of this program mean anything. Assertions do not matter: a test may measure.
+    /// `true` if the times of this program mean anything. Assertions do not matter: a test may measure.
     pub const THIS_IS_OPTIMISED: bool = is_optimised(env!("MEASURE_OPT_LEVEL"));
 
-    /// Whether its times mean anything.
+    /// Returns whether its times mean anything.
     pub fn is_optimised(&self) -> bool {
         is_optimised(&self.opt_level)
     }

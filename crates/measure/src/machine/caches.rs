@@ -10,7 +10,7 @@ use crate::system_files::SystemFiles;
 pub struct Cache {
     /// 1 is the nearest.
     pub level: u32,
-    /// What it holds.
+    /// The content: data, instructions, or both.
     pub kind: CacheKind,
     /// Its size.
     pub size_bytes: u64,
@@ -18,7 +18,7 @@ pub struct Cache {
     pub shared_by_cpus: usize,
 }
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {

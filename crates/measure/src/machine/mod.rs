@@ -1,4 +1,4 @@
-//! What the machine is: stored with every result, because a figure without its machine means nothing.
+//! A description of the machine: stored with every result, because a figure without its machine means nothing.
 
 mod build;
 mod caches;
@@ -49,7 +49,7 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// The frequency governor of the CPUs that this process may use.
     pub governor: Fact<String>,
-    /// Whether the clock may rise above its nominal rate.
+    /// `true` if the clock may rise above its nominal rate.
     pub turbo: Fact<bool>,
     /// Processes that were running or waiting for a CPU, as a mean over the last minute.
     pub load_average: Fact<f64>,
@@ -59,7 +59,7 @@ pub struct Machine {
     pub tsc: Fact<TscRate>,
     /// The clock of a core under scalar code, when this was written.
     pub core_clock: Fact<CoreClock>,
-    /// Whether the hardware counts cycles for programs; if not, why.
+    /// `true` if the hardware counts cycles for programs; if not, why.
     pub cycle_counter: Fact<()>,
     /// How this program was built.
     pub build: Build,
@@ -76,7 +76,7 @@ impl Machine {
         machine
     }
 
-    /// What files say, and nothing that has to be measured.
+    /// Reads what files say, and nothing that has to be measured.
     pub(crate) fn read(files: &SystemFiles, topology: Topology) -> Machine {
         const UNMEASURED: &str = "it was not measured";
         Machine {
@@ -290,7 +290,7 @@ fn os(files: &SystemFiles) -> Result<String, String> {
     Ok(name.trim_matches('"').to_owned())
 }
 
-/// What the CPU says of its host, or the kernel.
+/// Returns the host that the CPU names, or the kernel.
 fn hypervisor(files: &SystemFiles) -> Option<String> {
     files
         .text("/sys/hypervisor/type")

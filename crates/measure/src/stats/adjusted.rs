@@ -52,7 +52,7 @@ pub struct Explained {
     pub ns_per_count: f64,
     /// Coefficient of variation of the time of one operation.
     pub variation: f64,
-    /// The same when the line is taken away: what the correction leaves.
+    /// The variation when the line is taken away: what the correction leaves.
     pub variation_left: f64,
 }
 
@@ -133,7 +133,7 @@ pub fn shared_count(subjects: &[&[CountedBlock<'_>]]) -> Option<f64> {
     (all.operations > 0.0).then(|| all.count / all.operations)
 }
 
-/// Whether the mean counts of subjects differ by no more than chance, each compared with the first.
+/// Returns whether the mean counts of subjects differ by no more than chance, each compared with the first.
 pub fn same_expectation(subjects: &[&[CountedBlock<'_>]]) -> bool {
     let mut sums = subjects.iter().filter_map(|blocks| Sums::of_all(blocks));
     let Some(first) = sums.next() else {
@@ -163,8 +163,8 @@ fn errors_apart(one: &Sums, other: &Sums) -> f64 {
     (one.count / one.operations - other.count / other.operations).abs() / error
 }
 
-/// What a line through samples is made of. A sample of `m` operations weighs as much as `m` of one, and its squares are
-/// those of its means: times and counts of `m` operations vary `m` times as much as those of one.
+/// The sums that a line through samples is made of. A sample of `m` operations weighs as much as `m` of one, and its
+/// squares are those of its means: times and counts of `m` operations vary `m` times as much as those of one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     samples: f64,

@@ -40,7 +40,7 @@ fn median_interval_sorted(sorted: &[f64], confidence: f64) -> Option<Estimate> {
     })
 }
 
-/// What the evaluation of the binomial distribution may be off by.
+/// A bound on the error of the evaluation of the binomial distribution.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest rank `k ≥ 1` whose interval reaches `confidence`, and the confidence it has; rank 1 if none does.

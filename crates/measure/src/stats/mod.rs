@@ -1,4 +1,4 @@
-//! What the samples say, and how sure that is.
+//! Estimates from samples, and how sure they are.
 //!
 //! | question | file |
 //! |---|---|
@@ -86,7 +86,7 @@ impl Estimate {
         }
     }
 
-    /// Whether the interval holds `value`.
+    /// Returns whether the interval holds `value`.
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -155,7 +155,7 @@ mod tests {
         assert!((halves.low - 1.8).abs() < 1e-12 && (halves.high - 2.4).abs() < 1e-12);
     }
 
-    /// What [`Estimate::over`] promises, on data whose truth is known.
+    /// The promise of [`Estimate::over`], on data whose truth is known.
     #[test]
     fn the_interval_of_a_quotient_covers_as_often_as_it_says() {
         let mut rng = ChaCha20Rng::seed_from_u64(7);

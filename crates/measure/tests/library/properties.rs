@@ -1,4 +1,4 @@
-//! What holds for any values, any machine, any course of a run.
+//! Properties of any values, any machine, any course of a run.
 
 use proptest::prelude::*;
 use rsalab_measure::{

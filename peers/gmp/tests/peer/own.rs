@@ -19,7 +19,7 @@ const ALL: [(usize, usize, usize); 4] = [
     (4096, 90_000, 20_000),
 ];
 
-/// What an engine makes of inputs under a key.
+/// Returns the outputs of an engine for inputs under a key.
 fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
     let keys = std::slice::from_ref(key);
     let prepared = engine.prepare(job, keys).unwrap();

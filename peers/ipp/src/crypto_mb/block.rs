@@ -10,7 +10,7 @@ use super::ffi::{From8, Functions, Method, To8, Words8};
 /// Operations that one call does.
 pub(super) const LANES: usize = 8;
 
-/// What is done to a block.
+/// An operation on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// `mbx_rsa_private_crt_mb8`
@@ -116,7 +116,7 @@ struct BlockRunner<'a> {
     method: *const Method,
     /// The library's scratch.
     buffer: Zeroizing<Vec<u8>>,
-    /// What lanes without a block read.
+    /// The input of lanes without a block.
     no_input: Vec<u8>,
     /// Where lanes without a block write.
     no_output: Vec<u8>,

@@ -128,7 +128,7 @@ impl Engine for CryptoMb {
     }
 }
 
-/// What a job asks for.
+/// Returns the operation that a job asks for.
 fn operation(job: &Job) -> Result<Operation, Reason> {
     match job.op {
         Op::Private => kit::variant(job, &PRIVATE),

@@ -7,7 +7,7 @@ use super::{
     number::{Number, State, int, size},
 };
 
-/// What is done to a block.
+/// An operation on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// `ippsRSA_Decrypt` with a key of type 2: the primes and their exponents.

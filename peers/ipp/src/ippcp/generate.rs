@@ -18,8 +18,8 @@ const ATTEMPTS: usize = 1000;
 /// How many rounds of Miller–Rabin the library is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trials {
-    /// Those of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an error
-    /// below 2^-80.
+    /// The rounds of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an
+    /// error below 2^-80.
     OfTheStandard,
     /// So many, as article (c) gives 1 (`nTrials`).
     Fixed(usize),
@@ -150,7 +150,7 @@ pub(crate) fn candidates<'a>(functions: &'a Functions, trials: Trials, job: &Job
     })
 }
 
-/// What every search of one thread has.
+/// State of every search of one thread.
 struct Search {
     rounds: c_int,
     /// The state of a prime generator.

@@ -145,7 +145,7 @@ impl Engine for Ippcp {
     }
 }
 
-/// What a job asks for.
+/// A job's task.
 enum Task {
     Blocks(Operation),
     Candidates(Trials),

@@ -15,7 +15,7 @@ use super::ffi::{BitSupplier, Status};
 /// no time compared with a primality test.
 pub(crate) struct Supplier {
     random: WorkerRng,
-    /// Whether the highest bit but one is set as well, so that a product of two primes has all its bits.
+    /// `true` if the highest bit but one is set as well, so that a product of two primes has all its bits.
     two_highest: bool,
 }
 

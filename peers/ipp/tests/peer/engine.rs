@@ -1,4 +1,4 @@
-//! What is particular to these engines; what every engine must do is in the conformance suite.
+//! Tests that are particular to these engines; what every engine must do is in the conformance suite.
 
 use std::fs;
 

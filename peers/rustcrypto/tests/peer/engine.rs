@@ -1,4 +1,4 @@
-//! What is particular to this engine; what every engine must do is in the conformance suite.
+//! Tests that are particular to this engine; what every engine must do is in the conformance suite.
 
 use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, StudyKey, verify};
 use rsalab_peer_rustcrypto::RustCryptoEngine;

@@ -138,7 +138,7 @@ impl Lie {
 /// Standard output, through which no report of a block passes unchanged.
 struct Liar {
     lie: Lie,
-    /// What has been written of a line.
+    /// The part of a line that has been written.
     line: Vec<u8>,
 }
 

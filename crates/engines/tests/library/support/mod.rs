@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a key, a job, and an engine that misbehaves as told.
+//! Shared by the tests of this crate: a key, a job, and an engine that misbehaves as told.
 
 use num_bigint::BigUint;
 use rsalab_engines::{Exponent, Job, Mode, Op, StudyKey};
