@@ -1,5 +1,6 @@
 #!/bin/sh
-# Does time depend on a secret? Statistics of the kernels that run here, and valgrind over the portable ones.
+# Does time depend on a secret? Statistics of the kernels that run here, and valgrind over those it knows the
+# instructions of.
 # Takes ten minutes; not part of `make test`. Pinned to the last CPU, which is to have nothing else to do.
 set -eu
 
