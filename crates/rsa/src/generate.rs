@@ -6,7 +6,7 @@
 //! | fast: random starts, sieved, and many searches interleaved | [`bulk`]: [`generate`], [`Generation`], [`Generator`] |
 //! | strict: every candidate drawn anew, to the letter | [`strict`](mod@strict): [`generate_strict`], [`prime_pair_strict`], [`first_primes_of`] |
 //! | what both take and return | `parameters` |
-//! | what both draw | `draw` |
+//! | what both draw | `crate::draw` |
 //! | what both check | `consistency` |
 //!
 //! Where both depart from the standard: moduli from 256 bits and public exponents from 3 are generated too, because
@@ -17,13 +17,11 @@
 mod acceptance;
 pub mod bulk;
 mod consistency;
-pub(crate) mod draw;
 mod parameters;
 pub mod strict;
 
+pub use crate::keys::most_primes;
 pub use acceptance::check_acceptance;
 pub use bulk::{Generation, Generator, generate, generate_on};
-pub use parameters::{
-    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds, most_primes,
-};
+pub use parameters::{Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds};
 pub use strict::{first_primes_of, generate_strict, generate_strict_on, prime_pair_strict};

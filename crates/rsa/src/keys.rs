@@ -6,16 +6,17 @@
 //!
 //! A multi-prime key (RFC 8017, section 3.2) has three to five primes; there, `h` is the length of the longest one.
 
-mod check;
 mod private;
 mod public;
 mod shared;
+mod square;
 mod weakness;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;
 pub use rsalab_arith::{OtherPrime, PrivateParts};
 pub use shared::{Sharing, shared_factors};
+pub(crate) use square::{SQUARE, is_square_vartime};
 pub use weakness::Weakness;
 
 /// The shortest modulus, in bits. Anything below 2048 is for study only.
@@ -31,6 +32,17 @@ pub const fn modulus_len(bits: usize) -> usize {
 
 /// The most primes that a key may have.
 pub const MAX_PRIMES: usize = rsalab_arith::CheckedPrivateKey::MAX_PRIMES;
+
+/// The most primes that a key of `bits` bits is generated with. A prime must not be so short that the elliptic-curve
+/// method finds it sooner than the number field sieve factors the modulus; the limits are those of OpenSSL.
+pub const fn most_primes(bits: usize) -> usize {
+    match bits {
+        0..1024 => 2,
+        1024..4096 => 3,
+        4096..8192 => 4,
+        _ => 5,
+    }
+}
 
 /// Bytes of a prime of a key of `bits` bits and two primes.
 pub const fn prime_len(bits: usize) -> usize {

@@ -10,7 +10,7 @@
 //! | how is a message encrypted and decrypted | [`encryption`] |
 //! | how does an issuer sign what it cannot see | [`blind`] |
 //! | how do keys fit other crates | `traits` |
-//! | is this number prime | [`primality`] |
+//! | is this number prime, and is a key what it seems | [`primality`], `check` |
 //! | which schemes and hash functions are there | [`scheme`], [`hash`] |
 //! | what can go wrong | [`error`] |
 //!
@@ -75,6 +75,8 @@
 
 pub mod backend;
 pub mod blind;
+mod check;
+mod draw;
 pub mod encryption;
 pub mod error;
 pub mod format;

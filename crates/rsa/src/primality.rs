@@ -3,7 +3,7 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
 
-use crate::{CpuBackend, Error, Result, backend::Backend, generate::draw, keys::MAX_BITS};
+use crate::{CpuBackend, Error, Result, backend::Backend, draw, keys::MAX_BITS};
 
 /// Rounds after which a composite passes with a probability below 2^-128, whoever chose it: each lets at most one in
 /// four through (Rabin 1980).

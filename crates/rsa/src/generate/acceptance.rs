@@ -3,10 +3,10 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
 
-use super::draw::{Size, is_root};
 use crate::{
     Result,
     backend::Backend,
+    draw::{Size, is_root},
     primality::{ROUNDS, is_probable_prime_on},
 };
 

@@ -31,7 +31,6 @@ use zeroize::Zeroizing;
 
 use super::{
     consistency::check_consistency,
-    draw::{self, Size},
     parameters::{
         Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters, check_stop, key_of,
         miller_rabin_rounds,
@@ -40,6 +39,7 @@ use super::{
 use crate::{
     CpuBackend, Error, PrivateKey, Result,
     backend::{Backend, CandidateTester, Interval, Sieve},
+    draw::{self, Size},
     keys::modulus_len,
     random::SystemRng,
 };

@@ -3,8 +3,7 @@
 use rand_core::TryCryptoRng;
 use zeroize::Zeroizing;
 
-use super::draw;
-use crate::{Error, PrivateKey, Result, backend::Backend, keys::modulus_len};
+use crate::{Error, PrivateKey, Result, backend::Backend, draw, keys::modulus_len};
 
 /// Has each key of `bits` bits do a private operation on a random number, and the public one on its result (the
 /// pairwise consistency test of FIPS 140-3, done from the private side).

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rsalab_arith::integer;
 use zeroize::Zeroizing;
 
-use super::draw::Size;
 use crate::{
     Error, PrivateKey, Result,
-    keys::{MAX_BITS, MIN_BITS},
+    draw::Size,
+    keys::{MAX_BITS, MIN_BITS, most_primes},
 };
 
 /// The public exponent that nearly every key has.
@@ -81,17 +81,6 @@ impl Counts {
         self.candidates += more.candidates;
         self.tests += more.tests;
         self.rounds += more.rounds;
-    }
-}
-
-/// The most primes that a key of `bits` bits is generated with. A prime must not be so short that the elliptic-curve
-/// method finds it sooner than the number field sieve factors the modulus; the limits are those of OpenSSL.
-pub const fn most_primes(bits: usize) -> usize {
-    match bits {
-        0..1024 => 2,
-        1024..4096 => 3,
-        4096..8192 => 4,
-        _ => 5,
     }
 }
 

@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 
 use super::{
     consistency::check_consistency,
-    draw::{self, Size},
     parameters::{Counts, Generated, PrimePair, check_parameters, check_stop, key_of, miller_rabin_rounds},
 };
 use crate::{
     CpuBackend, Error, Result,
     backend::{Backend, CandidateTester},
+    draw::{self, Size},
     keys::prime_len,
 };
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::{
     MAX_BITS, MAX_PRIMES, PublicKey,
     public::refusal,
-    weakness::{SQUARE, is_square_vartime},
+    square::{SQUARE, is_square_vartime},
 };
 use crate::{Error, Result};
 

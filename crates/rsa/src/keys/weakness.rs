@@ -13,10 +13,7 @@ mod roca;
 
 use rsalab_arith::integer;
 
-use super::{PrivateKey, PublicKey};
-use crate::generate::most_primes;
-
-pub(super) use close::{SQUARE, is_square_vartime};
+use super::{PrivateKey, PublicKey, most_primes};
 
 /// Why a key that is well formed protects less than its length promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

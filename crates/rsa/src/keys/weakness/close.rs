@@ -16,9 +16,7 @@
 
 use num_bigint::BigUint;
 
-/// The fault of a modulus p p.
-pub(in crate::keys) const SQUARE: &str =
-    "its modulus is a square, whose root anybody computes, and not the product of two different primes";
+use crate::keys::square::is_square;
 
 /// Steps after which the primes are taken for far enough apart.
 pub(super) const STEPS: u32 = 1 << 16;
@@ -48,16 +46,6 @@ pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
             is_square(&(&a * &a - &n))
         })
         .map(|step| step + 1)
-}
-
-/// Returns whether a number, big-endian, is a square.
-pub(in crate::keys) fn is_square_vartime(n: &[u8]) -> bool {
-    is_square(&BigUint::from_bytes_be(n))
-}
-
-fn is_square(n: &BigUint) -> bool {
-    let root = n.sqrt();
-    &root * &root == *n
 }
 
 /// n and the first a modulo a small number.
@@ -116,7 +104,5 @@ mod tests {
         for (n, steps) in [(5959_u32, 3), (9, 1), (3 * 1009, 506 - 56 + 1)] {
             assert_eq!(fermat_steps_vartime(&n.to_be_bytes()), Some(steps), "{n}");
         }
-        assert!(is_square_vartime(&(1_u32 << 20).to_be_bytes()));
-        assert!(!is_square_vartime(&((1_u32 << 20) + 1).to_be_bytes()));
     }
 }

@@ -3,11 +3,12 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::candidate::has_small_factor;
 
-use super::{
-    PrivateKey, PublicKey,
-    weakness::{SQUARE, is_square_vartime},
+use crate::{
+    CpuBackend, Error, PrivateKey, PublicKey, Result,
+    backend::Backend,
+    keys::{SQUARE, is_square_vartime},
+    primality::is_probable_prime_on,
 };
-use crate::{CpuBackend, Error, Result, backend::Backend, primality::is_probable_prime_on};
 
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
