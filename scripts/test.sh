@@ -77,6 +77,8 @@ step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
   $cargo xtask test --profile assertions --locked --package rsalab-arith --lib --test library
+# Each feature of rsalab-rsa alone.
+step "features of rsalab-rsa" sh scripts/features.sh
 # Threads and tasks in many orders, under a scheduler in the place of the system's.
 step "orders of threads" $cargo xtask test --locked --package rsalab-batch --features shuttle --test orders
 step "blind-rsa: clippy" blind_rsa clippy --quiet --all-targets -- -D warnings

@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let mut destination = Destination::open(arguments, count, &writer)?;
     let missing = destination.missing(count)?;
     let before = count - missing.len() as u64;
-    steps::ended(|| format!("place: open; {} of {count} keys are to be made", missing.len()));
+    steps::ended(|| format!("place: open; {} of {} to be made", missing.len(), counted(count)));
     if before > 0 {
         log.note(format_args!("{before} of {count} keys are there already"));
     }
@@ -130,7 +130,8 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     };
     steps::ended(|| {
         format!(
-            "{made} keys made and written, {} on {kernel}",
+            "{} made and written, {} on {kernel}",
+            counted(made),
             number::counted(threads, "thread")
         )
     });
@@ -337,10 +338,14 @@ fn collect(
     Ok(made)
 }
 
+/// So many keys, in words.
+fn counted(keys: u64) -> String {
+    number::counted(usize::try_from(keys).unwrap_or(usize::MAX), "key")
+}
+
 /// Says where the keys are.
 fn note(arguments: &Keygen, count: u64, place: &Place, made: u64, threads: usize, elapsed: Duration, log: Log) {
-    let bits = arguments.bits;
-    let keys = |count: u64| number::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
+    let (bits, keys) = (arguments.bits, counted);
     let rate = match made {
         0 | 1 => String::new(),
         _ => format!(
