@@ -14,7 +14,7 @@
 //!
 //! # Bounds
 //!
-//! Those of [`mont47`](super::mont47): the same products are summed in the same columns, and digits made of them in the
+//! [`mont47`](super::mont47)'s: the same products are summed in the same columns, and digits are made of them in the
 //! same way, two at a time; neither the order of a sum nor what shares a register changes a bound.
 //!
 //! # Schedule
