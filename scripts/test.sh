@@ -41,7 +41,8 @@ blind_rsa() {
   $cargo "$command" --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target "$@"
 }
 
-case ${1:-test} in
+length=${1:-test}
+case $length in
   check)
     step "format" $cargo fmt --all --check
     step "tidy" $cargo xtask tidy
@@ -64,9 +65,9 @@ step "clippy" $cargo clippy --quiet --locked --workspace --exclude rsalab-tracki
   --exclude rsalab-peer-aws-lc --exclude rsalab-peer-gmp --all-targets -- -D warnings
 step "documentation" documentation
 step "book" sh scripts/book.sh
-if [ "$1" = all ]; then step "browser" sh scripts/install-browser.sh; fi
+if [ "$length" = all ]; then step "browser" sh scripts/install-browser.sh; fi
 step "tests" $cargo xtask test --doctests --locked
-[ "$1" = all ] || exit 0
+[ "$length" = all ] || exit 0
 
 step "licences and advisories" sh scripts/deny.sh "$PWD/target/tools"
 step "book, with mdBook" sh scripts/book.sh --install
