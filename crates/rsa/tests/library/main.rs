@@ -3,6 +3,7 @@
 mod backend;
 mod blind;
 mod bulk;
+mod fixed_keys;
 mod format;
 mod keys;
 mod multi_prime;

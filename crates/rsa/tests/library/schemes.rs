@@ -1,11 +1,11 @@
 //! Schemes: every hash and every kernel, lengths at their edges, and what must not be accepted.
 
+use crate::fixed_keys;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Kernel, PrivateKey, PublicKey, Status,
     encryption::{DecryptionKey, EncryptionKey},
-    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     kernels,
     random::InsecureStudySeed,
@@ -22,8 +22,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 }
 
 fn key(bits: usize) -> PrivateKey {
-    let mut rng = InsecureStudySeed::new([9; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
+    fixed_keys::key(9, bits as u64, bits)
 }
 
 fn signature_schemes(hash: Hash) -> [SignatureScheme; 5] {

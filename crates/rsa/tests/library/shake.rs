@@ -1,6 +1,7 @@
 //! RSASSA-PSS with SHAKE128 and SHAKE256 (RFC 8702): what is accepted, what is refused, and keys that are for it alone.
 //! Its published vectors are in wycheproof.rs, the digests in hash.rs.
 
+use crate::fixed_keys;
 use der::{
     Encode,
     asn1::{AnyRef, BitStringRef, ObjectIdentifier},
@@ -12,10 +13,8 @@ use rsalab_rsa::{
         Encoding, PrivateFormat, PublicFormat, Usage, encode_private_for, encode_public, encode_public_for,
         load_private, load_public,
     },
-    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     kernels,
-    random::InsecureStudySeed,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
     signing::{SigningKey, VerifyingKey},
 };
@@ -34,8 +33,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 }
 
 fn key(bits: usize) -> PrivateKey {
-    let mut rng = InsecureStudySeed::new([12; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
+    fixed_keys::key(12, bits as u64, bits)
 }
 
 fn refusal<T>(result: Result<T, Error>) -> String {

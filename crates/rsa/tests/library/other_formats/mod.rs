@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::fixed_keys;
 use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts,
@@ -35,8 +36,7 @@ mod texts;
 const HANGS: Duration = Duration::from_secs(30);
 
 fn key(bits: usize) -> PrivateKey {
-    let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
+    fixed_keys::key(4, bits as u64, bits)
 }
 
 fn pkcs8(key: &PrivateKey) -> Vec<u8> {
