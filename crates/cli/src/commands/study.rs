@@ -93,7 +93,9 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
 
 /// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
 pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
-    if arguments.directory.is_file() {
+    let place = &arguments.directory;
+    let is_results = arguments.out.is_some() || place.extension().is_some_and(|ending| ending == "json");
+    if is_results && place.is_file() {
         return report_again(arguments);
     }
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
