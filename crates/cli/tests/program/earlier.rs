@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use crate::support::{assert_done, folder, run, stdout};
+use crate::support::{assert_done, assert_failure, folder, run, stdout};
 
 /// The seed of the keys.
 const SEED: &str = "4040404040404040404040404040404040404040404040404040404040404040";
@@ -129,6 +129,26 @@ fn a_study_is_exported_reported_and_complete() {
     assert_eq!(figures.lines().count(), 5, "{figures}");
     let after = fs::read(here.path().join("store/study.db")).expect("it is there");
     assert!(before == after, "a report changes no study");
+    // The same pages from what the report says of itself.
+    printed(here.path(), "report store/results.json --out again");
+    for name in ["report.html", "report.md", "report.tex", "results.csv", "results.json"] {
+        let [made, again] = ["store", "again"].map(|folder| fs::read(here.path().join(folder).join(name)));
+        assert!(made.expect("it was made") == again.expect("it was made"), "{name}");
+    }
+    let refused = |line: &str, code, words| {
+        assert_failure(&run(here.path(), line.split(' ')), code, words);
+    };
+    refused("report store/results.json", 2, "--out");
+    refused(
+        "report store/results.json --out again --batch-files",
+        2,
+        "--batch-files",
+    );
+    refused(
+        "report samples.csv --out other",
+        3,
+        "is not the results.json of a report",
+    );
     let resumed = printed(here.path(), "resume store --allow-unoptimised --json");
     assert!(resumed.contains("\"done\": 3"), "{resumed}");
 }

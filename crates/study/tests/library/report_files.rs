@@ -1,8 +1,14 @@
 //! The files that a report leaves: which there are, that pictures show what they should, that tables survive anything.
 
-use std::{collections::BTreeSet, fs, io::Write, path::Path, process::Command};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use flate2::{Compression, write::GzEncoder};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use resvg::tiny_skia::Pixmap;
 use rsalab_study::{
     articles,
@@ -165,6 +171,44 @@ fn a_report_is_made_again_from_its_results() {
     gzip.write_all(&fs::read(&results).unwrap()).unwrap();
     gzip.finish().unwrap();
     assert_eq!(forms(&report::read(&compressed).unwrap()), forms(&made));
+}
+
+/// The published results, whose pages are not kept.
+#[test]
+fn published_results_have_their_report() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let studies = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let studies: Vec<PathBuf> = studies.filter(|path| path.is_dir()).collect();
+    assert!(studies.len() >= 5, "{studies:?}");
+    for study in studies {
+        let file = study.join("results.json.gz");
+        let mut written = String::new();
+        let gzip = GzDecoder::new(fs::File::open(&file).unwrap());
+        BufReader::new(gzip).read_to_string(&mut written).unwrap();
+        let written: serde_json::Value = serde_json::from_str(&written).unwrap();
+
+        let report = report::read(&file).unwrap();
+        let again = serde_json::to_value(&report).unwrap();
+        for part in [
+            "figures",
+            "articles",
+            "overviews",
+            "findings",
+            "sessions",
+            "counts",
+            "plan_toml",
+        ] {
+            assert_eq!(again[part], written[part], "{}: {part}", file.display());
+        }
+        let page = report::html(&report);
+        assert!(!report.figures.is_empty());
+        for figure in &report.figures {
+            assert!(page.contains(&format!("id=\"figure-{}\"", figure.id)), "{}", figure.id);
+            assert!(report::svg(figure).starts_with("<svg "));
+        }
+        assert!(page.contains(&report.insecure_seed));
+        assert!(report::csv(&report).lines().count() > report.groups.len());
+    }
 }
 
 #[test]
