@@ -26,12 +26,10 @@ enum Chore {
         /// Also run the examples in documentation.
         #[arg(long)]
         doctests: bool,
-        /// Arguments for `cargo test`: packages, targets, features, a profile.
-        #[arg(num_args = 0.., allow_hyphen_values = true, trailing_var_arg = true)]
+        /// Arguments for `cargo test` (packages, targets, features, a profile); after `--`, for each program (the part
+        /// of a name, or `--ignored`).
+        #[arg(num_args = 0.., allow_hyphen_values = true)]
         build: Vec<String>,
-        /// Arguments for each program, such as the part of a name, or `--ignored`.
-        #[arg(last = true)]
-        run: Vec<String>,
     },
     /// Write the table of engines, and excerpts of files, into the documents that have them.
     Documents,
@@ -43,7 +41,9 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let chore = Arguments::parse().chore;
+    // What follows `--` is for test programs. Clap would take it for more of the arguments for Cargo.
+    let (arguments, run) = split(std::env::args().collect());
+    let chore = Arguments::parse_from(arguments).chore;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the repository");
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Chore::Notices { package } => {
             return print(notices::of(root, &package));
         }
-        Chore::Test { doctests, build, run } => {
+        Chore::Test { doctests, build } => {
             return test(&run_tests::Request { build, run, doctests });
         }
         Chore::Documents => tidy::write_documents(root).map(|()| Vec::new()),
@@ -71,6 +71,16 @@ fn main() -> ExitCode {
         }
         Err(error) => could_not_run(&error),
     }
+}
+
+/// The arguments before and after the first `--`.
+fn split(mut arguments: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let end = arguments
+        .iter()
+        .position(|argument| argument == "--")
+        .unwrap_or(arguments.len());
+    let run = arguments.split_off(end).into_iter().skip(1).collect();
+    (arguments, run)
 }
 
 fn test(request: &run_tests::Request) -> ExitCode {
@@ -95,4 +105,30 @@ fn print(text: anyhow::Result<String>) -> ExitCode {
 fn could_not_run(error: &anyhow::Error) -> ExitCode {
     eprintln!("xtask could not run: {error:#}");
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_of_a_build_and_of_the_programs_are_told_apart() {
+        Arguments::command().debug_assert();
+        let parsed = |line: &str| {
+            let (arguments, run) = split(line.split(' ').map(str::to_owned).collect());
+            match Arguments::parse_from(arguments).chore {
+                Chore::Test { doctests, build } => (doctests, build, run),
+                _ => panic!("another chore"),
+            }
+        };
+        let (doctests, build, run) = parsed("xtask test --doctests --locked --test a -- --ignored --skip timing::");
+        assert!(doctests);
+        assert_eq!(build, ["--locked", "--test", "a"]);
+        assert_eq!(run, ["--ignored", "--skip", "timing::"]);
+        let (doctests, build, run) = parsed("xtask test -- name");
+        assert!(!doctests && build.is_empty());
+        assert_eq!(run, ["name"]);
+    }
 }
