@@ -247,7 +247,8 @@ typedef enum {
    */
   RSALAB_PUBLIC_FORMAT_PKCS1_DER = 4,
   /*
-   SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
+   SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384
+   and a salt of 48 bytes.
    */
   RSALAB_PUBLIC_FORMAT_TOKEN_DER = 5
 } rsalab_public_format;
@@ -257,7 +258,8 @@ typedef enum {
  */
 typedef enum {
   /*
-   RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The choice where nothing speaks for another.
+   RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The
+   choice where nothing speaks for another.
    */
   RSALAB_BLIND_VARIANT_PSS_RANDOMIZED = 1,
   /*
@@ -265,7 +267,8 @@ typedef enum {
    */
   RSALAB_BLIND_VARIANT_PSSZERO_RANDOMIZED = 2,
   /*
-   RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix: for messages that cannot be guessed, such as the tokens of RFC 9578.
+   RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix: for messages that cannot be guessed, such as the tokens of
+   RFC 9578.
    */
   RSALAB_BLIND_VARIANT_PSS_DETERMINISTIC = 3,
   /*
@@ -275,13 +278,14 @@ typedef enum {
 } rsalab_blind_variant;
 
 /*
- Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
+ Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads
+ may share it, and are meant to.
  */
 typedef struct rsalab_batcher rsalab_batcher;
 
 /*
- The state that a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature with the request. Does not change;
- serves one request. Wiped when it is freed.
+ The state that a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the
+ signature with the request. Does not change; serves one request. Wiped when it is freed.
  */
 typedef struct rsalab_blind_state rsalab_blind_state;
 
@@ -367,7 +371,8 @@ typedef struct {
    */
   size_t waiting;
   /*
-   How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches form by themselves.
+   How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches
+   form by themselves.
    */
   uint64_t linger_us;
 } rsalab_batcher_options;
@@ -377,13 +382,15 @@ extern "C" {
 #endif /* __cplusplus */
 
 /*
- A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for another number.
+ A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for
+ another number.
  */
 const char *rsalab_status_text(int32_t status);
 
 /*
- The error of the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a batch, with the first item that
- failed. Never NULL, never freed; valid until the next call of this library on this thread. Nothing secret is in it.
+ The error of the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a
+ batch, with the first item that failed. Never NULL, never freed; valid until the next call of this library on this
+ thread. Nothing secret is in it.
  */
 const char *rsalab_last_error(void);
 
@@ -393,16 +400,18 @@ const char *rsalab_last_error(void);
 const char *rsalab_version(void);
 
 /*
- The name of the kernel that full batches run on, such as "mont52x8_ifma512": what this CPU has decides. Never NULL, never freed, valid for ever.
+ The name of the kernel that full batches run on, such as "mont52x8_ifma512": what this CPU has decides. Never NULL,
+ never freed, valid for ever.
  */
 const char *rsalab_kernel(void);
 
 /*
- Reads a private key: PKCS#1 or PKCS#8, in DER or PEM, encrypted or not (PBES2), a JSON Web Key, or OpenSSH's own format. Which it is is found out. All
- relations between its numbers are checked; that its primes are prime is not.
+ Reads a private key: PKCS#1 or PKCS#8, in DER or PEM, encrypted or not (PBES2), a JSON Web Key, or OpenSSH's own
+ format. Which it is is found out. All relations between its numbers are checked; that its primes are prime is not.
 
- bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer modulus is refused before anything
- is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed with rsalab_private_key_free.
+ bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer
+ modulus is refused before anything is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed
+ with rsalab_private_key_free.
 
  Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL; ARGUMENT if most_bits is more than 16384.
  */
@@ -414,8 +423,9 @@ rsalab_status rsalab_private_key_read(const uint8_t *bytes,
                                       rsalab_private_key **key);
 
 /*
- Reads a public key: PKCS#1 or SubjectPublicKeyInfo, in DER or PEM, a JSON Web Key, or a line of OpenSSH's authorized_keys; or takes it out of an X.509
- certificate, which is not verified, or of a private key. Parameters are those of rsalab_private_key_read; free with rsalab_public_key_free.
+ Reads a public key: PKCS#1 or SubjectPublicKeyInfo, in DER or PEM, a JSON Web Key, or a line of OpenSSH's
+ authorized_keys; or takes it out of an X.509 certificate, which is not verified, or of a private key. Parameters are
+ those of rsalab_private_key_read; free with rsalab_public_key_free.
  */
 rsalab_status rsalab_public_key_read(const uint8_t *bytes,
                                      size_t len,
@@ -450,14 +460,16 @@ size_t rsalab_private_key_bits(const rsalab_private_key *key);
 size_t rsalab_public_key_bits(const rsalab_public_key *key);
 
 /*
- Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if there are fewer.
+ Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if
+ there are fewer.
  */
 rsalab_status rsalab_public_key_modulus(const rsalab_public_key *key,
                                         uint8_t *modulus,
                                         size_t *len);
 
 /*
- Copies the public exponent, big-endian without leading zeros. *len: room in `exponent`, then bytes needed. Returns BUFFER if there are fewer.
+ Copies the public exponent, big-endian without leading zeros. *len: room in `exponent`, then bytes needed. Returns
+ BUFFER if there are fewer.
  */
 rsalab_status rsalab_public_key_exponent(const rsalab_public_key *key,
                                          uint8_t *exponent,
@@ -466,8 +478,9 @@ rsalab_status rsalab_public_key_exponent(const rsalab_public_key *key,
 /*
  Writes a private key, byte for byte as OpenSSL does; PEM is not terminated by a zero.
 
- format: an rsalab_private_format. password: NULL, or what encrypts it (PKCS#8 only; PBES2 with scrypt and AES-256-CBC). *len: room in `bytes`, then
- bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+ format: an rsalab_private_format. password: NULL, or what encrypts it (PKCS#8 only; PBES2 with scrypt and
+ AES-256-CBC). *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER
+ returned. Wiping what was written is the caller's.
  */
 rsalab_status rsalab_private_key_write(const rsalab_private_key *key,
                                        uint32_t format,
@@ -477,8 +490,8 @@ rsalab_status rsalab_private_key_write(const rsalab_private_key *key,
                                        size_t *len);
 
 /*
- Writes a public key. format: an rsalab_public_format. *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER
- returned.
+ Writes a public key. format: an rsalab_public_format. *len: room in `bytes`, then bytes needed; with `bytes` NULL
+ the length is asked for, and BUFFER returned.
  */
 rsalab_status rsalab_public_key_write(const rsalab_public_key *key,
                                       uint32_t format,
@@ -488,8 +501,9 @@ rsalab_status rsalab_public_key_write(const rsalab_public_key *key,
 /*
  Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.
 
- bits: an even number from 256 to 16384; below 2048 for study only. exponent: odd, from 3; 0 for 65537. threads: how many search, the caller among them; 0
- for as many as there are CPUs. keys: gets `count` keys, to be freed one by one with rsalab_private_key_free; none if the call fails.
+ bits: an even number from 256 to 16384; below 2048 for study only. exponent: odd, from 3; 0 for 65537. threads: how
+ many search, the caller among them; 0 for as many as there are CPUs. keys: gets `count` keys, to be freed one by one
+ with rsalab_private_key_free; none if the call fails.
 
  Returns KEY for bits out of range, ARGUMENT for another exponent, RANDOMNESS, INTERNAL.
  */
@@ -502,11 +516,11 @@ rsalab_status rsalab_private_keys_generate(size_t bits,
 /*
  Signs messages with one key, together in the lanes of the CPU, on the thread that calls.
 
- messages: `count` of them. signatures: gets count * k bytes, k = (bits + 7) / 8; signature i begins at i * k, and is zeros if item i failed.
- signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+ messages: `count` of them. signatures: gets count * k bytes, k = (bits + 7) / 8; signature i begins at i * k, and is
+ zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
 
- Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
- Of an item: FAULT.
+ Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL,
+ ARGUMENT. Of an item: FAULT.
  */
 rsalab_status rsalab_sign_messages(const rsalab_private_key *key,
                                    const rsalab_signature_scheme *scheme,
@@ -532,8 +546,8 @@ rsalab_status rsalab_sign_digests(const rsalab_private_key *key,
 
  messages, signatures: `count` of each. statuses: gets `count` statuses, or NULL.
 
- Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: SCHEME, RESTRICTED, NULL, ARGUMENT.
- Of an item: VERIFICATION, whatever is wrong with the signature.
+ Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: SCHEME,
+ RESTRICTED, NULL, ARGUMENT. Of an item: VERIFICATION, whatever is wrong with the signature.
  */
 rsalab_status rsalab_verify_messages(const rsalab_public_key *key,
                                      const rsalab_signature_scheme *scheme,
@@ -543,7 +557,8 @@ rsalab_status rsalab_verify_messages(const rsalab_public_key *key,
                                      rsalab_status *statuses);
 
 /*
- As rsalab_verify_messages, of digests by the scheme's hash function. Of an item as well: LENGTH, for a digest of another length.
+ As rsalab_verify_messages, of digests by the scheme's hash function. Of an item as well: LENGTH, for a digest of
+ another length.
  */
 rsalab_status rsalab_verify_digests(const rsalab_public_key *key,
                                     const rsalab_signature_scheme *scheme,
@@ -553,7 +568,8 @@ rsalab_status rsalab_verify_digests(const rsalab_public_key *key,
                                     rsalab_status *statuses);
 
 /*
- Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells apart, or if an argument is wrong.
+ Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells
+ apart, or if an argument is wrong.
  */
 size_t rsalab_encrypt_max_len(const rsalab_public_key *key,
                               const rsalab_encryption_scheme *scheme);
@@ -561,11 +577,12 @@ size_t rsalab_encrypt_max_len(const rsalab_public_key *key,
 /*
  Encrypts messages for one key, together in the lanes of the CPU, on the thread that calls.
 
- messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, k = (bits + 7) / 8; ciphertext i begins at i * k,
- and is zeros if item i failed. ciphertexts_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+ messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, where
+ k = (bits + 7) / 8; ciphertext i begins at i * k, and is zeros if item i failed. ciphertexts_len: room there, in
+ bytes. statuses: gets `count` statuses, or NULL.
 
- Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
- Of an item: LENGTH, for a message that is too long.
+ Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS,
+ NULL, ARGUMENT. Of an item: LENGTH, for a message that is too long.
  */
 rsalab_status rsalab_encrypt(const rsalab_public_key *key,
                              const rsalab_encryption_scheme *scheme,
@@ -578,14 +595,15 @@ rsalab_status rsalab_encrypt(const rsalab_public_key *key,
 /*
  Decrypts ciphertexts with one key, together in the lanes of the CPU, on the thread that calls.
 
- ciphertexts: `count` of them, of k = (bits + 7) / 8 bytes each. messages: gets count * k bytes; message i begins at i * k, and zeros fill the rest.
- messages_len: room there, in bytes. lens: gets the `count` lengths of the messages. statuses: gets `count` statuses, or NULL.
- Wiping the messages is the caller's.
+ ciphertexts: `count` of them, of k = (bits + 7) / 8 bytes each. messages: gets count * k bytes; message i begins at
+ i * k, and zeros fill the rest. messages_len: room there, in bytes. lens: gets the `count` lengths of the messages.
+ statuses: gets `count` statuses, or NULL. Wiping the messages is the caller's.
 
- With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection); failures of OAEP cannot be told apart.
+ With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection); failures of OAEP cannot be
+ told apart.
 
- Returns OK if all are decrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, FAULT, NULL, ARGUMENT.
- Of an item: DECRYPTION.
+ Returns OK if all are decrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS,
+ FAULT, NULL, ARGUMENT. Of an item: DECRYPTION.
  */
 rsalab_status rsalab_decrypt(const rsalab_private_key *key,
                              const rsalab_encryption_scheme *scheme,
@@ -599,11 +617,12 @@ rsalab_status rsalab_decrypt(const rsalab_private_key *key,
 /*
  The client's first step (RFC 9474, 4.1 and 4.2): prepares and blinds messages for the issuer with this key.
 
- variant: an rsalab_blind_variant. messages: `count` of them. blinded: gets count * k bytes, k = (bits + 7) / 8, to be sent to the issuer; blinded message
- i begins at i * k. blinded_len: room there, in bytes. states: gets `count` states, to be freed one by one with rsalab_blind_state_free.
+ variant: an rsalab_blind_variant. messages: `count` of them. blinded: gets count * k bytes, k = (bits + 7) / 8, to
+ be sent to the issuer; blinded message i begins at i * k. blinded_len: room there, in bytes. states: gets `count`
+ states, to be freed one by one with rsalab_blind_state_free.
 
- Returns BUFFER, ARGUMENT, SCHEME for a key that is too short, RESTRICTED, KEY for a modulus that is not of two large primes, RANDOMNESS, NULL; nothing is
- written then.
+ Returns BUFFER, ARGUMENT, SCHEME for a key that is too short, RESTRICTED, KEY for a modulus that is not of two large
+ primes, RANDOMNESS, NULL; nothing is written then.
  */
 rsalab_status rsalab_blind(const rsalab_public_key *key,
                            uint32_t variant,
@@ -614,14 +633,15 @@ rsalab_status rsalab_blind(const rsalab_public_key *key,
                            rsalab_blind_state **states);
 
 /*
- The issuer's step (4.3): signs blinded messages of any clients with one key, together in the lanes of the CPU, on the thread that calls. The key must sign
- blindly and do nothing else: the issuer cannot see what it signs.
+ The issuer's step (4.3): signs blinded messages of any clients with one key, together in the lanes of the CPU, on
+ the thread that calls. The key must sign blindly and do nothing else: the issuer cannot see what it signs.
 
- variant: an rsalab_blind_variant. blinded: `count` blinded messages of k = (bits + 7) / 8 bytes. signatures: gets count * k bytes, to be sent back; blind
- signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+ variant: an rsalab_blind_variant. blinded: `count` blinded messages of k = (bits + 7) / 8 bytes. signatures: gets
+ count * k bytes, to be sent back; blind signature i begins at i * k, and is zeros if item i failed. signatures_len:
+ room there, in bytes. statuses: gets `count` statuses, or NULL.
 
- Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, NULL.
- Of an item: LENGTH, RANGE, FAULT.
+ Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED,
+ RANDOMNESS, NULL. Of an item: LENGTH, RANGE, FAULT.
  */
 rsalab_status rsalab_blind_sign(const rsalab_private_key *key,
                                 uint32_t variant,
@@ -634,11 +654,13 @@ rsalab_status rsalab_blind_sign(const rsalab_private_key *key,
 /*
  The client's second step (4.4): makes signatures of what the issuer sent, and verifies them.
 
- messages, states: `count` of each, as in rsalab_blind, with its key and variant. blind_signatures: `count` of k = (bits + 7) / 8 bytes. signatures: gets
- count * k bytes; signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+ messages, states: `count` of each, as in rsalab_blind, with its key and variant. blind_signatures: `count` of k =
+ (bits + 7) / 8 bytes. signatures: gets count * k bytes; signature i begins at i * k, and is zeros if item i failed.
+ signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
 
  Returns OK if all are right, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, NULL.
- Of an item: LENGTH, VERIFICATION for what is no blind signature of this request, ARGUMENT for a state of another key or variant.
+ Of an item: LENGTH, VERIFICATION for what is no blind signature of this request, ARGUMENT for a state of another key
+ or variant.
  */
 rsalab_status rsalab_blind_finalize(const rsalab_public_key *key,
                                     uint32_t variant,
@@ -651,14 +673,15 @@ rsalab_status rsalab_blind_finalize(const rsalab_public_key *key,
                                     rsalab_status *statuses);
 
 /*
- Verifies signatures that came of blind ones (4.5), together in the lanes of the CPU, on the thread that calls. They are RSASSA-PSS signatures of prefix
- and message.
+ Verifies signatures that came of blind ones (4.5), together in the lanes of the CPU, on the thread that calls. They
+ are RSASSA-PSS signatures of prefix and message.
 
- prefixes: `count` prefixes of the messages, of 32 bytes; NULL, or empty ones, for a deterministic variant. messages, signatures: `count` of each. statuses:
- gets `count` statuses, or NULL.
+ prefixes: `count` prefixes of the messages, of 32 bytes; NULL, or empty ones, for a deterministic variant. messages,
+ signatures: `count` of each. statuses: gets `count` statuses, or NULL.
 
- Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: ARGUMENT, SCHEME, RESTRICTED, NULL.
- Of an item: LENGTH for a prefix of another length; VERIFICATION, whatever is wrong with the signature.
+ Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: ARGUMENT,
+ SCHEME, RESTRICTED, NULL. Of an item: LENGTH for a prefix of another length; VERIFICATION, whatever is wrong with
+ the signature.
  */
 rsalab_status rsalab_blind_verify(const rsalab_public_key *key,
                                   uint32_t variant,
@@ -669,17 +692,19 @@ rsalab_status rsalab_blind_verify(const rsalab_public_key *key,
                                   rsalab_status *statuses);
 
 /*
- Copies the prefix that stands before the message of this request; whoever verifies the signature needs it. *len: room in `prefix`, then bytes needed: 32,
- or 0 if the variant is deterministic. Returns BUFFER if there are fewer.
+ Copies the prefix that stands before the message of this request; whoever verifies the signature needs it. *len:
+ room in `prefix`, then bytes needed: 32, or 0 if the variant is deterministic. Returns BUFFER if there are fewer.
  */
 rsalab_status rsalab_blind_state_prefix(const rsalab_blind_state *state,
                                         uint8_t *prefix,
                                         size_t *len);
 
 /*
- Writes a state, for a client that ends before the issuer answers. Whoever can read it can connect the signature with the request.
+ Writes a state, for a client that ends before the issuer answers. Whoever can read it can connect the signature with
+ the request.
 
- *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+ *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping
+ what was written is the caller's.
  */
 rsalab_status rsalab_blind_state_write(const rsalab_blind_state *state,
                                        uint8_t *bytes,
@@ -688,7 +713,8 @@ rsalab_status rsalab_blind_state_write(const rsalab_blind_state *state,
 /*
  Reads a state that rsalab_blind_state_write wrote, or the program rsalab, for the key of its request.
 
- state: gets the state, to be freed with rsalab_blind_state_free. Returns ARGUMENT for what is no state, or of another key.
+ state: gets the state, to be freed with rsalab_blind_state_free. Returns ARGUMENT for what is no state, or of
+ another key.
  */
 rsalab_status rsalab_blind_state_read(const rsalab_public_key *key,
                                       const uint8_t *bytes,
@@ -701,9 +727,9 @@ rsalab_status rsalab_blind_state_read(const rsalab_public_key *key,
 void rsalab_blind_state_free(rsalab_blind_state *state);
 
 /*
- Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed afterwards. With none of them, keys are
- added later. options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it
- can use it.
+ Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed
+ afterwards. With none of them, keys are added later. options: NULL for the defaults. batcher: gets the batcher, to
+ be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
 
  Returns NULL, ARGUMENT, INTERNAL.
  */
@@ -713,8 +739,8 @@ rsalab_status rsalab_batcher_new(const rsalab_private_key *const *keys,
                                  rsalab_batcher **batcher);
 
 /*
- Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this thread, and nobody waits for that. Many are
- added by one call rather than one by one.
+ Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this
+ thread, and nobody waits for that. Many are added by one call rather than one by one.
 
  keys: `count` private keys, which may be freed afterwards. numbers: gets their numbers; a number is given once.
 
@@ -726,9 +752,11 @@ rsalab_status rsalab_batcher_add(const rsalab_batcher *batcher,
                                  size_t *numbers);
 
 /*
- Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy is wiped with the last of these.
+ Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy
+ is wiped with the last of these.
 
- numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed then.
+ numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed
+ then.
  */
 rsalab_status rsalab_batcher_remove(const rsalab_batcher *batcher,
                                     const size_t *numbers,
@@ -742,7 +770,8 @@ void rsalab_batcher_free(rsalab_batcher *batcher);
 /*
  Signs one message. Blocks; the thread that calls may be one that computes for others too.
 
- key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes. signature_len: room there, in bytes.
+ key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes.
+ signature_len: room there, in bytes.
 
  Returns BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
  */
@@ -755,7 +784,8 @@ rsalab_status rsalab_batcher_sign_message(const rsalab_batcher *batcher,
                                           size_t signature_len);
 
 /*
- As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another length.
+ As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another
+ length.
  */
 rsalab_status rsalab_batcher_sign_digest(const rsalab_batcher *batcher,
                                          size_t key,
@@ -768,8 +798,8 @@ rsalab_status rsalab_batcher_sign_digest(const rsalab_batcher *batcher,
 /*
  Signs one blinded message, as rsalab_blind_sign does many: for issuers that are asked for one at a time. Blocks.
 
- key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k = (bits + 7) / 8 bytes. signature: gets
- k bytes. signature_len: room there, in bytes.
+ key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k =
+ (bits + 7) / 8 bytes. signature: gets k bytes. signature_len: room there, in bytes.
 
  Returns LENGTH, RANGE, BUFFER, ARGUMENT, SCHEME, RESTRICTED, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
  */
@@ -784,10 +814,12 @@ rsalab_status rsalab_batcher_blind_sign(const rsalab_batcher *batcher,
 /*
  Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.
 
- ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there, then the length of the message;
- k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection).
+ ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there,
+ then the length of the message; k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad
+ padding gives a pseudorandom message and OK (implicit rejection).
 
- Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is written then.
+ Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is
+ written then.
  */
 rsalab_status rsalab_batcher_decrypt(const rsalab_batcher *batcher,
                                      size_t key,
@@ -803,17 +835,19 @@ rsalab_status rsalab_batcher_decrypt(const rsalab_batcher *batcher,
 size_t rsalab_batcher_waiting(const rsalab_batcher *batcher);
 
 /*
- How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i * passes[i] is the number of requests.
+ How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i *
+ passes[i] is the number of requests.
 
- passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their number is asked for, and BUFFER returned.
+ passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their
+ number is asked for, and BUFFER returned.
  */
 rsalab_status rsalab_batcher_passes(const rsalab_batcher *batcher,
                                     uint64_t *passes,
                                     size_t *count);
 
 /*
- How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not below half of that. One that was
- computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
+ How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not
+ below half of that. One that was computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
  */
 rsalab_status rsalab_batcher_waits(const rsalab_batcher *batcher,
                                    uint64_t *waits,
