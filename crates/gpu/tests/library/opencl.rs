@@ -38,12 +38,21 @@ fn on_each_device(launch: Launch, ask: impl Fn(&dyn Gpu)) {
 #[test]
 fn blocks_conform_at_every_size() {
     on_each_device(Launch::Tuned, |gpu| {
-        for bits in [512, 768, 1022, 1024, 2048, 3072, 4096] {
+        for bits in [512, 768, 1022, 1024, 2048] {
             blocks_conform(gpu, bits, &[1, 13, 3, 0]);
         }
-        for bits in [6144, 8192] {
-            let batches: &[usize] = if is_full() { &[13, 1] } else { &[8] };
-            blocks_conform(gpu, bits, batches);
+        for bits in [3072, 4096, 6144, 8192] {
+            blocks_conform(gpu, bits, &[3]);
+        }
+    });
+}
+
+#[test]
+#[ignore = "long: batches of the largest sizes, with every edge"]
+fn batches_of_the_largest_sizes_conform_on_a_device() {
+    on_each_device(Launch::Tuned, |gpu| {
+        for bits in [3072, 4096, 6144, 8192] {
+            blocks_conform(gpu, bits, &[13, 1]);
         }
     });
 }

@@ -59,9 +59,9 @@ fn blocks_conform_in_registers() {
 #[test]
 fn blocks_of_large_sizes_conform_in_registers() {
     let (gpu, traces) = interpreted();
-    blocks_conform(&gpu, 2048, &[12]);
-    blocks_conform(&gpu, 3072, &[12]);
-    blocks_conform(&gpu, 4096, &[12]);
+    for (bits, items) in [(2048, 12), (3072, 6), (4096, 4)] {
+        blocks_conform(&gpu, bits, &[items]);
+    }
     have_run(&traces, &[48, 64, 96, 128]);
 }
 
@@ -70,7 +70,7 @@ fn blocks_conform_in_doubles() {
     let (device, traces) = PtxDevice::in_doubles();
     let gpu = GpuBackend::new(device, Launch::Tuned).unwrap();
     for bits in [1000, 1024, 2048, 3072, 4096] {
-        let items = if bits > 2048 { 3 } else { 12 };
+        let items = if bits > 1024 { 3 } else { 12 };
         blocks_conform(&gpu, bits, &[items]);
     }
     let traces = traces.lock().unwrap();

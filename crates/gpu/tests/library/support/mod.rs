@@ -42,19 +42,20 @@ pub(crate) fn bytes(number: &BigUint, len: usize) -> Vec<u8> {
     [vec![0; len - digits.len()], digits].concat()
 }
 
-/// 0, 1, 2, n-2, n-1, all ones below n, a limb of ones, and what is not below n.
+/// All ones below n, n-1, 0, n, 1, 2, n-2, a limb of ones, and more that is not below n: the longest carries first, for
+/// batches that have no room for all.
 fn edges(n: &BigUint) -> Vec<(BigUint, bool)> {
     let one = BigUint::from(1u8);
     let top = &one << (n.bits().div_ceil(8) * 8);
     vec![
+        ((&one << (n.bits() - 1)) - &one, true),
+        (n - &one, true),
         (BigUint::ZERO, true),
+        (n.clone(), false),
         (one.clone(), true),
         (BigUint::from(2u8), true),
         (n - 2u8, true),
-        (n - &one, true),
-        ((&one << (n.bits() - 1)) - &one, true),
         (BigUint::from(u32::MAX), true),
-        (n.clone(), false),
         (n + &one, false),
         (top - one, false),
     ]
