@@ -1,5 +1,7 @@
 //! Keys to test with, and numbers that are worth a try.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use num_bigint::BigUint;
 use rsalab_arith::candidate::{Tester, has_small_factor};
 use rsalab_arith::integer::{self, Derived};
@@ -12,6 +14,8 @@ pub(crate) struct Key {
     pub(crate) q: Vec<u8>,
     pub(crate) e: Vec<u8>,
     pub(crate) rest: Derived,
+    /// Powers that were asked for: every kernel asks for the same.
+    powers: RefCell<HashMap<BigUint, Vec<u8>>>,
 }
 
 impl Key {
@@ -28,6 +32,7 @@ impl Key {
             q: primes[1].clone(),
             e: e.to_vec(),
             rest: integer::derive(&slices, e).unwrap(),
+            powers: RefCell::default(),
         }
     }
 
@@ -94,6 +99,13 @@ impl Key {
 
     pub(crate) fn bytes(&self, x: &BigUint) -> Vec<u8> {
         bytes(x, self.len())
+    }
+
+    /// `x^d mod n` by num-bigint.
+    pub(crate) fn power(&self, x: &BigUint) -> Vec<u8> {
+        let compute = || self.bytes(&x.modpow(&BigUint::from_bytes_be(&self.rest.d), &self.n()));
+        let mut powers = self.powers.borrow_mut();
+        powers.entry(x.clone()).or_insert_with(compute).clone()
     }
 
     /// Numbers that are worth a try: edges, multiples of the primes, and a few in between.
