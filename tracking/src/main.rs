@@ -31,6 +31,7 @@ use rsalab_rsa::{
 };
 
 #[path = "../../crates/arith/tests/library/keys/mod.rs"]
+#[allow(dead_code, reason = "the library's tests use all of it, and this program a part")]
 mod keys;
 
 /// One tile, one and a half, two, and three, of numbers and of their halves.

@@ -3,7 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | Cargo builds the programs and lists them | [`programs`] |
-//! | a program starts when fewer tests run than there are CPUs | [`side_by_side`] |
+//! | a program starts when fewer tests run than keep the CPUs busy | [`side_by_side`] |
 //! | the lines of the test harness | [`harness`] |
 //! | a program's output is read: what passed, failed, was skipped, and how long each test took | [`outcome`] |
 //! | the sums: the slowest tests, what was skipped, what failed | [`summary`] |
@@ -42,7 +42,9 @@ pub(crate) fn run(request: &Request) -> Result<bool> {
     }
     let began = Instant::now();
     let mut outcomes = Vec::new();
-    side_by_side::run(jobs, cpus, |ended: Ended| {
+    // Many tests wait for a moment, a process or a disk, and would leave CPUs idle.
+    let at_once = cpus + cpus.div_ceil(2);
+    side_by_side::run(jobs, at_once, |ended: Ended| {
         let outcome = Outcome::of(ended);
         println!("\n==== {outcome}");
         print!("{}", outcome.output);

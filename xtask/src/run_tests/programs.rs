@@ -1,6 +1,7 @@
 //! The programs that Cargo builds for tests.
 
 use std::{
+    collections::HashSet,
     env,
     io::{BufReader, Read},
     path::Path,
@@ -12,7 +13,8 @@ use cargo_metadata::{Artifact, Message, TargetKind};
 
 use super::side_by_side::{Job, Kind};
 
-/// Builds with `cargo test --no-run` and the arguments given, and returns the programs in Cargo's order.
+/// Builds with `cargo test --no-run` and the arguments given, and returns the programs. Those whose tests start a program
+/// of their package come first: they wait for it, and others run meanwhile.
 pub(crate) fn build(build: &[String], run: &[String], threads: usize) -> Result<Vec<Job>> {
     let mut cargo = cargo()
         .args(["test", "--no-run", "--message-format=json-render-diagnostics"])
@@ -43,16 +45,23 @@ fn cargo() -> Command {
 }
 
 fn programs_in(messages: impl Read) -> Result<Vec<Artifact>> {
-    let mut programs = Vec::new();
+    let mut programs: Vec<Artifact> = Vec::new();
+    let mut with_programs = HashSet::new();
     for message in Message::parse_stream(BufReader::new(messages)) {
         match message? {
             Message::CompilerArtifact(artifact) if artifact.profile.test && artifact.executable.is_some() => {
                 programs.push(artifact);
             }
+            Message::CompilerArtifact(artifact) if artifact.target.is_bin() => {
+                with_programs.insert(artifact.package_id);
+            }
             Message::TextLine(line) => println!("{line}"),
             _ => {}
         }
     }
+    let starts_one = |test: &Artifact| test.target.is_test() && with_programs.contains(&test.package_id);
+    // Cargo's order is another one each time.
+    programs.sort_by_key(|test| (!starts_one(test), name(test)));
     Ok(programs)
 }
 
@@ -121,7 +130,21 @@ mod tests {
     fn programs_are_what_was_built_as_tests() {
         let programs = programs_in(MESSAGES.as_bytes()).unwrap();
         let names: Vec<String> = programs.iter().map(name).collect();
-        assert_eq!(names, ["rsa unit tests", "rsa tests/library"]);
+        assert_eq!(names, ["rsa tests/library", "rsa unit tests"]);
+    }
+
+    #[test]
+    fn tests_that_start_their_packages_program_come_first() {
+        let of_program = |line: &str, kind: &str| {
+            line.replace("rsa", "study")
+                .replace(r#"["test"]"#, &format!(r#"["{kind}"]"#))
+        };
+        let library = MESSAGES.lines().nth(2).unwrap();
+        let program = of_program(library, "bin").replace(r#""test":true}"#, r#""test":false}"#);
+        let messages = format!("{MESSAGES}{}\n{program}\n", of_program(library, "test"));
+        let programs = programs_in(messages.as_bytes()).unwrap();
+        let names: Vec<String> = programs.iter().map(name).collect();
+        assert_eq!(names, ["study tests/library", "rsa tests/library", "rsa unit tests"]);
     }
 
     #[test]

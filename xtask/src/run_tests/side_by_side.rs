@@ -1,7 +1,7 @@
 //! Programs that run side by side, without more tests at a time than keep the CPUs busy.
 //!
-//! A program runs its tests on as many threads as there are CPUs. When fewer of its tests are left than that, CPUs are
-//! idle: the next program starts. So only the last tests of the last program run alone.
+//! A program runs its tests on as many threads as there are CPUs. When fewer tests run than are to run at once, the next
+//! program starts. So only the last tests of the last program run alone.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -75,14 +75,14 @@ impl Running {
     }
 }
 
-/// Runs all jobs in their order, and hands over each when it ends.
-pub(crate) fn run(jobs: Vec<Job>, cpus: usize, mut on_end: impl FnMut(Ended)) -> Result<()> {
+/// Runs all jobs in their order, starts one when fewer than `at_once` tests run, and hands over each when it ends.
+pub(crate) fn run(jobs: Vec<Job>, at_once: usize, mut on_end: impl FnMut(Ended)) -> Result<()> {
     let mut waiting = VecDeque::from(jobs);
     let mut running: BTreeMap<usize, Running> = BTreeMap::new();
     let (sender, events) = channel();
     let mut number = 0;
     loop {
-        while running.values().map(Running::busy).sum::<usize>() < cpus
+        while running.values().map(Running::busy).sum::<usize>() < at_once
             && let Some(job) = waiting.pop_front()
         {
             running.insert(number, start(job, number, sender.clone())?);
@@ -170,9 +170,9 @@ mod tests {
         }
     }
 
-    fn run_all(jobs: Vec<Job>, cpus: usize) -> Vec<Ended> {
+    fn run_all(jobs: Vec<Job>, at_once: usize) -> Vec<Ended> {
         let mut ended = Vec::new();
-        run(jobs, cpus, |job| ended.push(job)).unwrap();
+        run(jobs, at_once, |job| ended.push(job)).unwrap();
         ended
     }
 

@@ -77,7 +77,7 @@ fn high_powers_of_two() {
     }
     let expected: Vec<bool> = pairs.iter().map(|(w, b)| is_strong_probable_prime(w, b)).collect();
     for_each_kernel(|kernel| {
-        for batch in 1..=9 {
+        for batch in [1, 4, 9] {
             assert_eq!(judge(kernel, 14, batch, &pairs), expected);
         }
     });

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::support::{assert_done, assert_failure, folder, program, run};
 
 fn calibrate(more: &[&str]) -> Vec<String> {
-    let common = "machine --calibrate --bits 512 --seconds 0.3 --json --allow-unoptimised";
+    let common = "machine --calibrate --bits 512 --seconds 0.1 --json --allow-unoptimised";
     let common = common.split(' ').chain(more.iter().copied());
     common.map(str::to_owned).collect()
 }

@@ -75,6 +75,7 @@ fn every_cell_once_and_no_sample_lost_after_many_kills() {
         );
         stored = now;
     }
+    let was_measured = !Store::view(directory.path()).unwrap().has_open_cells().unwrap();
     assert!(child(directory.path()).wait().unwrap().success());
 
     let store = Store::view(directory.path()).unwrap();
@@ -93,7 +94,8 @@ fn every_cell_once_and_no_sample_lost_after_many_kills() {
         }
     }
     let sessions = store.sessions().unwrap();
-    assert_eq!(sessions.last().unwrap().ending, Some(Ending::Complete));
+    // A kill after the last cell leaves nothing to measure, and a session without an ending as the last.
+    assert!(was_measured || sessions.last().unwrap().ending == Some(Ending::Complete));
     let killed = sessions.iter().filter(|session| session.ending.is_none()).count();
     eprintln!("{killed} of {KILLS} kills came while the study was being measured");
     assert!(killed > 0);
