@@ -13,8 +13,8 @@ use cargo_metadata::{Artifact, Message, TargetKind};
 
 use super::side_by_side::{Job, Kind};
 
-/// Builds with `cargo test --no-run` and the arguments given, and returns the programs. Those whose tests start a program
-/// of their package come first: they wait for it, and others run meanwhile.
+/// Builds with `cargo test --no-run` and the arguments given, and returns the programs. Those whose tests start a
+/// program of their package come first: they wait for it, and others run meanwhile.
 pub(crate) fn build(build: &[String], run: &[String], threads: usize) -> Result<Vec<Job>> {
     let mut cargo = cargo()
         .args(["test", "--no-run", "--message-format=json-render-diagnostics"])

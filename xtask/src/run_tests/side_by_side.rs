@@ -1,7 +1,7 @@
 //! Programs that run side by side, without more tests at a time than keep the CPUs busy.
 //!
-//! A program runs its tests on as many threads as there are CPUs. When fewer tests run than are to run at once, the next
-//! program starts. So only the last tests of the last program run alone.
+//! A program runs its tests on as many threads as there are CPUs. When fewer tests run than are to run at once, the
+//! next program starts. So only the last tests of the last program run alone.
 
 use std::{
     collections::{BTreeMap, VecDeque},
