@@ -49,7 +49,10 @@ fn programs_in(messages: impl Read) -> Result<Vec<Artifact>> {
     let mut with_programs = HashSet::new();
     for message in Message::parse_stream(BufReader::new(messages)) {
         match message? {
-            Message::CompilerArtifact(artifact) if artifact.profile.test && artifact.executable.is_some() => {
+            // With `--bins` Cargo builds also those of which the manifest says that they have no tests.
+            Message::CompilerArtifact(artifact)
+                if artifact.profile.test && artifact.executable.is_some() && artifact.target.test =>
+            {
                 programs.push(artifact);
             }
             Message::CompilerArtifact(artifact) if artifact.target.is_bin() => {

@@ -116,7 +116,7 @@ mod tests {
             for bits in BITS {
                 let tester = RefCell::new(PreTester::new(kernel, bits));
                 let mut runner = TestRunner::new(Config {
-                    cases: 4,
+                    cases: 2,
                     failure_persistence: None,
                     ..Config::default()
                 });
