@@ -7,7 +7,7 @@ use crate::{
     CpuBackend, Error, PrivateKey, PublicKey, Result,
     backend::Backend,
     keys::{SQUARE, is_square_vartime},
-    primality::is_probable_prime_on,
+    primality::are_probable_primes_on,
 };
 
 impl PublicKey {
@@ -74,17 +74,69 @@ impl PrivateKey {
         rng: &mut R,
         backend: &dyn Backend,
     ) -> Result<()> {
+        PrivateKey::check_many_on(&[self], rounds, rng, backend)?.remove(0)
+    }
+
+    /// Does for each of many keys what [`check_primes`](Self::check_primes) does for one. The primes of all keys are
+    /// tested together: they fill the lanes of the kernel whatever the number of rounds, and what is prepared for a
+    /// length is prepared once. Constant time as that one: which keys are refused shows, and the lengths of primes.
+    ///
+    /// ```
+    /// use rsalab_rsa::{PrivateKey, primality::ROUNDS_BEFORE_USE, random::SystemRng};
+    ///
+    /// let keys = [PrivateKey::generate(2048)?, PrivateKey::generate(1024)?];
+    /// let keys: Vec<&PrivateKey> = keys.iter().collect();
+    /// let verdicts = PrivateKey::check_many(&keys, ROUNDS_BEFORE_USE, &mut SystemRng)?;
+    /// assert!(verdicts.iter().all(Result::is_ok));
+    /// # Ok::<(), rsalab_rsa::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if there is none; there are no verdicts then. A verdict is an error as for
+    /// [`check_primes`](Self::check_primes).
+    pub fn check_many<R: TryCryptoRng + ?Sized>(
+        keys: &[&PrivateKey],
+        rounds: usize,
+        rng: &mut R,
+    ) -> Result<Vec<Result<()>>> {
+        PrivateKey::check_many_on(keys, rounds, rng, &CpuBackend::auto())
+    }
+
+    /// As [`check_many`](Self::check_many), on a backend.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check_many`](Self::check_many), and those of the backend.
+    pub fn check_many_on<R: TryCryptoRng + ?Sized>(
+        keys: &[&PrivateKey],
+        rounds: usize,
+        rng: &mut R,
+        backend: &dyn Backend,
+    ) -> Result<Vec<Result<()>>> {
+        let of_each: Vec<Vec<(&str, &[u8])>> = keys.iter().map(|key| key.named_primes()).collect();
+        let primes: Vec<&[u8]> = of_each.iter().flatten().map(|&(_, prime)| prime).collect();
+        let mut verdicts = are_probable_primes_on(&primes, rounds, rng, backend)?.into_iter();
+        Ok(of_each
+            .iter()
+            .map(|primes| {
+                let fault = primes
+                    .iter()
+                    .zip(verdicts.by_ref().take(primes.len()).collect::<Vec<bool>>())
+                    .find(|(_, is_prime)| !is_prime);
+                fault.map_or(Ok(()), |((reason, _), _)| invalid(reason))
+            })
+            .collect())
+    }
+
+    /// Each prime, with what is said of one that is none.
+    fn named_primes(&self) -> Vec<(&'static str, &[u8])> {
         let others = self.others().iter();
         let others = others.map(|other| ("one of its primes after q is not a prime", &other.r[..]));
-        for (reason, prime) in [("its p is not a prime", self.p()), ("its q is not a prime", self.q())]
+        [("its p is not a prime", self.p()), ("its q is not a prime", self.q())]
             .into_iter()
             .chain(others)
-        {
-            if !is_probable_prime_on(prime, rounds, rng, backend)? {
-                return invalid(reason);
-            }
-        }
-        Ok(())
+            .collect()
     }
 }
 

@@ -14,6 +14,7 @@
 //! | what a key is for, as its algorithm says | RFC 4055 | `usage` |
 //! | lines of `authorized_keys` | sshd(8) | `authorized_keys` |
 //! | which key of several is meant | | `several` |
+//! | many files at once, and the primes of their keys tested together | | `load_many` |
 //! | a key with all that its file says of it | | `loaded` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
 //! | what else a file has, and is kept | | `annotations` |
@@ -41,6 +42,7 @@ mod input;
 pub mod jwk;
 mod key_usage;
 mod load;
+mod load_many;
 mod loaded;
 mod oaep;
 #[cfg(feature = "openssh")]
@@ -70,6 +72,7 @@ pub use load::{
     decode_private, decode_public, load_each, load_private, load_private_with, load_private_within, load_public,
     load_public_with, load_public_within,
 };
+pub use load_many::load_many;
 pub use loaded::Loaded;
 pub use pkcs::{encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for};
 pub use restrictions::{Purpose, Restrictions};

@@ -1,7 +1,10 @@
 //! Tests of numbers that come from elsewhere for being prime.
 
+use std::{collections::BTreeMap, iter};
+
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
+use zeroize::Zeroizing;
 
 use crate::{CpuBackend, Error, Result, backend::Backend, draw, keys::MAX_BITS};
 
@@ -22,7 +25,8 @@ pub const fn rounds_in_a_second(bits: usize) -> usize {
 }
 
 /// Rounds for the primes of a key that is about to be used: as many as fill the lanes of a kernel once. Of a composite
-/// that somebody chose one in 65536 passes, and then gives results that fail their check.
+/// that somebody chose one in 65536 passes, and then gives results that fail their check. Bindings that load keys do as
+/// many unless asked for more.
 pub const ROUNDS_BEFORE_USE: usize = 8;
 
 /// Returns whether a number, big-endian, passes trial division and `rounds` rounds of the Miller–Rabin test with random
@@ -48,35 +52,93 @@ pub fn is_probable_prime_on<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
 ) -> Result<bool> {
-    let bits = integer::bits_vartime(number);
-    if bits > MAX_BITS {
-        return Err(Error::KeySize {
-            bits,
-            reason: format!("numbers of at most {MAX_BITS} bits are tested"),
+    let verdicts = are_probable_primes_on(&[number], rounds, rng, backend)?;
+    Ok(verdicts == [true])
+}
+
+/// As [`is_probable_prime_on`], of each of many numbers, whose rounds are done together: pairs of a number and a base
+/// fill the lanes of the kernel, whatever the number of rounds. A number that failed gets no more of them.
+///
+/// Which numbers are composite shows in the time; of the primes only the lengths do.
+///
+/// # Errors
+///
+/// As for [`is_probable_prime_on`], of any of them; there are no verdicts then.
+pub fn are_probable_primes_on<R: TryCryptoRng + ?Sized>(
+    numbers: &[&[u8]],
+    rounds: usize,
+    rng: &mut R,
+    backend: &dyn Backend,
+) -> Result<Vec<bool>> {
+    let mut verdicts = Vec::with_capacity(numbers.len());
+    // A tester takes numbers of one length.
+    let mut by_len: BTreeMap<usize, Vec<Candidate<'_>>> = BTreeMap::new();
+    for (place, number) in numbers.iter().enumerate() {
+        let bits = integer::bits_vartime(number);
+        if bits > MAX_BITS {
+            return Err(Error::KeySize {
+                bits,
+                reason: format!("numbers of at most {MAX_BITS} bits are tested"),
+            });
+        }
+        let value = &number[number.len() - bits.div_ceil(8)..];
+        verdicts.push(match value {
+            [] | [1] => false,
+            [2 | 3] => true,
+            _ if !integer::is_odd(value) || has_small_factor(value) => false,
+            _ => {
+                let candidate = Candidate { place, value, bits };
+                by_len.entry(value.len()).or_default().push(candidate);
+                true
+            }
         });
     }
-    let number = &number[number.len() - bits.div_ceil(8)..];
-    match number {
-        [] | [1] => return Ok(false),
-        [2 | 3] => return Ok(true),
-        _ if !integer::is_odd(number) || has_small_factor(number) => return Ok(false),
-        _ => {}
+    for (len, candidates) in by_len {
+        do_rounds(len, &candidates, rounds.max(1), &mut verdicts, rng, backend)?;
     }
+    Ok(verdicts)
+}
+
+/// An odd number above 4 without small factors.
+struct Candidate<'a> {
+    /// Its place among the verdicts.
+    place: usize,
+    value: &'a [u8],
+    bits: usize,
+}
+
+/// Does the rounds of candidates of `len` bytes each, and puts down the verdicts of those that fail.
+fn do_rounds<R: TryCryptoRng + ?Sized>(
+    len: usize,
+    candidates: &[Candidate<'_>],
+    rounds: usize,
+    verdicts: &mut [bool],
+    rng: &mut R,
+    backend: &dyn Backend,
+) -> Result<()> {
     let lanes = backend.lanes().max(1);
-    let mut tester = backend.tester(8 * number.len())?;
-    let mut left = rounds.max(1);
-    while left > 0 {
-        let now = left.min(lanes);
-        let mut bases = Vec::with_capacity(now * number.len());
-        for _ in 0..now {
-            bases.extend_from_slice(&draw::base(rng, number, bits)?);
+    let mut tester = backend.tester(8 * len)?;
+    // One candidate's rounds, then those of the next.
+    let mut left = candidates
+        .iter()
+        .flat_map(|candidate| iter::repeat_n(candidate, rounds));
+    loop {
+        let now = left.by_ref().filter(|candidate| verdicts[candidate.place]);
+        let now: Vec<&Candidate<'_>> = now.take(lanes).collect();
+        if now.is_empty() {
+            return Ok(());
         }
-        let mut passed = vec![false; now];
-        tester.round(&number.repeat(now), &bases, &mut passed)?;
-        if passed.contains(&false) {
-            return Ok(false);
+        // The room is taken at once: growing would leave copies of primes behind.
+        let mut values = Zeroizing::new(Vec::with_capacity(now.len() * len));
+        let mut bases = Zeroizing::new(Vec::with_capacity(now.len() * len));
+        for Candidate { value, bits, .. } in &now {
+            values.extend_from_slice(value);
+            bases.extend_from_slice(&draw::base(rng, value, *bits)?);
         }
-        left -= now;
+        let mut passed = vec![false; now.len()];
+        tester.round(&values, &bases, &mut passed)?;
+        for (candidate, passed) in now.iter().zip(passed) {
+            verdicts[candidate.place] &= passed;
+        }
     }
-    Ok(true)
 }

@@ -6,6 +6,7 @@ mod bulk;
 mod fixed_keys;
 mod format;
 mod keys;
+mod many;
 mod multi_prime;
 mod other_formats;
 mod schemes;
