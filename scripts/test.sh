@@ -86,6 +86,8 @@ step "blind-rsa: clippy" blind_rsa clippy --quiet --all-targets -- -D warnings
 step "blind-rsa: tests" blind_rsa test -- --show-output
 step "blind-rsa: long tests" blind_rsa test --release -- --ignored --show-output
 
+# The Python package, in a virtual environment.
+step "Python" sh scripts/python.sh
 # The OpenSSL provider under programs that are installed here.
 provider=integrations/openssl-provider/scripts
 step "provider: build" $cargo build --release --locked --package rsalab-openssl-provider
