@@ -58,12 +58,28 @@ const BUILT_FOR: Option<&str> = option_env!("RSALAB_PREFIX");
 /// 1. the prefix that this program was built for;
 /// 2. the one that `RSALAB_PREFIX` names now.
 ///
-/// What lies next to the program comes before both. The working directory is none of them: whoever can write there
-/// could else have any program started.
+/// What lies next to the program, and what was [installed](installation) with it, comes before both. The working
+/// directory is none of them: whoever can write there could else have any program started.
 pub fn prefixes() -> Vec<PathBuf> {
     let named = env::var_os(PREFIX_VARIABLE).filter(|prefix| !prefix.is_empty());
     let (built_for, named) = (BUILT_FOR.map(PathBuf::from), named.map(PathBuf::from));
     search_order(built_for, named)
+}
+
+/// The folder below a prefix for programs that other programs start (Filesystem Hierarchy Standard 3.0, 4.7).
+const LIBEXEC: &str = "libexec/rsalab";
+
+/// The prefix into which a program was installed: PREFIX of `PREFIX/bin/NAME` and of `PREFIX/libexec/rsalab/NAME`. A
+/// wheel puts `rsalab` into the one folder and the workers into the other.
+pub fn installation(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?;
+    if folder.ends_with("bin") {
+        folder.parent()
+    } else if folder.ends_with(LIBEXEC) {
+        folder.parent()?.parent()
+    } else {
+        None
+    }
 }
 
 /// A relative prefix means another folder wherever the program is started: one that was built in is not searched. Who
@@ -75,11 +91,13 @@ fn search_order(built_for: Option<PathBuf>, named: Option<PathBuf>) -> Vec<PathB
 }
 
 impl Registry {
-    /// Workers in the folder of `program`, then in the folder `bin` of each prefix.
+    /// Workers in the folder of `program`, then in `libexec/rsalab` of its [`installation`], then in the folder `bin`
+    /// of each prefix.
     pub fn new(program: PathBuf, prefixes: &[PathBuf]) -> Self {
         let own = program.parent().map(Path::to_path_buf);
+        let packaged = installation(&program).map(|prefix| prefix.join(LIBEXEC));
         let installed = prefixes.iter().map(|prefix| prefix.join("bin"));
-        let folders = own.into_iter().chain(installed).collect();
+        let folders = own.into_iter().chain(packaged).chain(installed).collect();
         Registry { program, folders }
     }
 

@@ -10,8 +10,11 @@ use std::{
 use libloading::Library;
 use rsalab_engines::registry;
 
-/// The command that installs the libraries.
-const INSTALL: &str = "sh scripts/install-ipp.sh";
+/// The commands that install the libraries: in the repository, and next to a program that a wheel brought.
+const INSTALL: &str = "sh scripts/install-ipp.sh (in an environment of Python: pip install ipp-crypto==2026.2.0 intel-cmplr-lib-rt==2026.2.0)";
+
+/// A library that every way of installing them brings.
+const ANY: &str = "libippcp.so.13";
 
 /// Why there is no engine here, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,19 +44,34 @@ pub enum Absent {
     NotOnThisCpu(String),
 }
 
-/// The folder that `scripts/install-ipp.sh` fills: next to the worker's program, or in one of the
-/// [prefixes](registry::prefixes). Where there is none, the last place where it could be.
+/// The folder with the libraries, the first of these:
+///
+/// 1. `ipp/lib` next to the worker's program;
+/// 2. `lib` in the prefix into which the worker [was installed](registry::installation), where pip puts what Intel's
+///    wheels bring;
+/// 3. `ipp/lib` in one of the [prefixes](registry::prefixes), which `scripts/install-ipp.sh` fills.
+///
+/// Where there is none, the last place where it could be.
 ///
 /// # Errors
 /// There is no such place: the system does not say where the program is, and there are no prefixes.
 pub fn folder() -> Result<PathBuf, Absent> {
+    let filled = |root: &Path| root.join("ipp").join("lib");
     let program = env::current_exe().ok();
-    let next_to_it = program.as_deref().and_then(Path::parent);
-    let prefixes = registry::prefixes();
-    let roots = next_to_it.into_iter().chain(prefixes.iter().map(PathBuf::as_path));
-    let folders: Vec<PathBuf> = roots.map(|root| root.join("ipp").join("lib")).collect();
-    let found = folders.iter().find(|folder| folder.is_dir());
-    let folder = found.or(folders.last()).cloned();
+    let next_to_it = program.as_deref().and_then(Path::parent).map(filled);
+    let installation = program.as_deref().and_then(registry::installation);
+    let by_pip = installation.map(|prefix| prefix.join("lib"));
+    let prefixes: Vec<PathBuf> = registry::prefixes().iter().map(|prefix| filled(prefix)).collect();
+
+    let is_folder = |folder: &&PathBuf| folder.is_dir();
+    let found = next_to_it
+        .as_ref()
+        .filter(is_folder)
+        // Every installation has a folder of that name.
+        .or(by_pip.as_ref().filter(|folder| folder.join(ANY).is_file()))
+        .or(prefixes.iter().find(is_folder));
+    let last = by_pip.as_ref().or(prefixes.last()).or(next_to_it.as_ref());
+    let folder = found.or(last).cloned();
     folder.ok_or_else(|| Absent::NotInstalled(Path::new("ipp").join("lib")))
 }
 
@@ -165,6 +183,10 @@ mod tests {
             Absent::NotInstalled(Path::new("nowhere").join("libippcp.so.13"))
         );
         assert!(absent.to_string().ends_with(INSTALL), "{absent}");
+        // Both commands bring the version that the functions were declared for.
+        let script = include_str!("../../../scripts/install-ipp.sh");
+        let version = script.lines().find_map(|line| line.strip_prefix("version=")).unwrap();
+        assert_eq!(INSTALL.matches(&format!("=={version}")).count(), 2, "{INSTALL}");
     }
 
     #[test]

@@ -61,6 +61,39 @@ fn a_peer_is_found_beside_the_program_before_the_prefix() {
 }
 
 #[test]
+fn workers_that_were_installed_with_the_program_are_found_before_those_of_a_prefix() {
+    let home = tempfile::tempdir().unwrap();
+    let (installed, prefix) = (home.path().join("usr"), home.path().join("prefix"));
+    let (packaged, built) = (installed.join("libexec/rsalab"), prefix.join("bin"));
+    let registry = Registry::new(installed.join("bin/rsalab"), std::slice::from_ref(&prefix));
+    assert_eq!(
+        registry.folders(),
+        [installed.join("bin"), packaged.clone(), built.clone()]
+    );
+
+    let gmp = Selector::parse("gmp").unwrap().engine;
+    for folder in [built, packaged] {
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(file_of("gmp"));
+        fs::write(&file, "").unwrap();
+        assert_eq!(registry.locate(&gmp).unwrap().program, file);
+    }
+}
+
+#[test]
+fn a_program_that_lies_in_no_folder_for_programs_was_not_installed() {
+    for (program, prefix) in [
+        ("/usr/bin/rsalab", Some("/usr")),
+        ("/opt/env/libexec/rsalab/rsalab-peer-gmp", Some("/opt/env")),
+        ("/home/me/rsalab/target/release/rsalab", None),
+        ("/opt/libexec/other/rsalab", None),
+        ("rsalab", None),
+    ] {
+        assert_eq!(installation(Path::new(program)), prefix.map(Path::new), "{program}");
+    }
+}
+
+#[test]
 fn the_prefix_that_the_program_was_built_for_comes_before_the_one_that_is_named() {
     let path = |text: &str| Some(PathBuf::from(text));
     let rows: [(Option<PathBuf>, Option<PathBuf>, &[&str]); 6] = [

@@ -3,8 +3,8 @@
 use std::fs;
 
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Op, SessionError, StudyKey, Worker, conformance::test_seed,
-    verify,
+    Engine, EngineError, Exponent, Job, Limits, Location, Op, Session, SessionError, StudyKey, Worker,
+    conformance::test_seed, verify,
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
 
@@ -173,6 +173,26 @@ fn crypto_mb_refuses_a_key_that_it_would_compute_nonsense_with() {
     }
     let refused = engine.prepare(&Job::new(Op::Private, 1024), &[]).err();
     assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
+}
+
+#[test]
+fn libraries_that_pip_installed_are_found_from_where_a_wheel_puts_the_worker() {
+    let Some(engine) = present(Ippcp::new()) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let (lib, libexec) = (home.path().join("lib"), home.path().join("libexec/rsalab"));
+    fs::create_dir_all(&lib).unwrap();
+    fs::create_dir_all(&libexec).unwrap();
+    let library = lib.join("libippcp.so.13");
+    fs::copy(engine.info().origin, &library).unwrap();
+    let worker = libexec.join("rsalab-peer-ippcp");
+    fs::copy(env!("CARGO_BIN_EXE_rsalab-peer-ippcp"), &worker).unwrap();
+    let location = Location {
+        engine: "ippcp".to_owned(),
+        program: worker,
+        args: Vec::new(),
+    };
+    let worker = Worker::spawn(&location, Limits::default()).unwrap();
+    assert_eq!(worker.info().origin, library.display().to_string());
 }
 
 #[test]
