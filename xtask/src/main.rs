@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-mod notices;
+mod bom;
 mod run_tests;
 mod tidy;
 
@@ -38,6 +38,8 @@ enum Chore {
         /// The package, such as `rsalab-c`.
         package: String,
     },
+    /// Write licences and software bill of materials of the programs that a wheel carries.
+    Bom(bom::Request),
 }
 
 fn main() -> ExitCode {
@@ -50,8 +52,9 @@ fn main() -> ExitCode {
     let findings = match chore {
         Chore::Tidy => tidy::run(root),
         Chore::Notices { package } => {
-            return print(notices::of(root, &package));
+            return print(bom::notices(root, &package));
         }
+        Chore::Bom(request) => bom::write(root, &request).map(|()| Vec::new()),
         Chore::Test { doctests, build } => {
             return test(&run_tests::Request { build, run, doctests });
         }
