@@ -2,6 +2,9 @@
 
 use std::{env, fs, path::Path};
 
+/// Set where programs are built that others install, on systems that may lack the library.
+const PORTABLE: &str = "RSALAB_PORTABLE";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/worker.c");
@@ -22,7 +25,13 @@ fn main() {
         .try_compile("rsalab_openmp");
     match built {
         Ok(()) => {
-            println!("cargo::rustc-link-lib=gmp");
+            println!("cargo::rerun-if-env-changed={PORTABLE}");
+            if env::var_os(PORTABLE).is_some() {
+                println!("cargo::rustc-link-arg=-l:libgmp.a");
+                println!("cargo::rustc-env=RSALAB_GMP_ORIGIN=GMP's archive, as the system had it that built this");
+            } else {
+                println!("cargo::rustc-link-lib=gmp");
+            }
             println!("cargo::rustc-cfg=gmp");
         }
         Err(error) => println!("cargo::warning=the system's GMP cannot be used: {error}"),

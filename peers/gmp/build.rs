@@ -24,7 +24,14 @@ fn main() {
     let build = directory("DEP_GMP_OUT_DIR").join("build/gmp-build");
     println!("cargo::rerun-if-changed={}", library.display());
 
-    println!("cargo::rustc-env=RSALAB_GMP_FAT={}", is_fat(&library));
+    let fat = is_fat(&library);
+    println!("cargo::rustc-env=RSALAB_GMP_FAT={fat}");
+    println!("cargo::rustc-check-cfg=cfg(gmp_fat)");
+    if fat && env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|architecture| architecture == "x86_64") {
+        println!("cargo::rustc-cfg=gmp_fat");
+        // `src/cpuid.rs` answers in its place.
+        println!("cargo::rustc-link-arg=-Wl,--wrap=__gmpn_cpuid");
+    }
     println!(
         "cargo::rustc-env=RSALAB_GMP_CPU={}",
         configured_cpu(&build).unwrap_or_default()

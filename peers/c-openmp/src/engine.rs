@@ -22,6 +22,12 @@ const SIGN: [(&str, Operation); 3] = [
 /// Variants of the public operation, the default first.
 const PUBLIC: [(&str, Operation); 2] = [("powm", Operation::Public), ("powm_sec", Operation::PublicSecret)];
 
+/// Where GMP is from.
+const GMP: &str = match option_env!("RSALAB_GMP_ORIGIN") {
+    Some(origin) => origin,
+    None => "the system's libgmp",
+};
+
 /// Article (b)'s C code as an engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ArticleEngine;
@@ -31,7 +37,7 @@ impl Engine for ArticleEngine {
         EngineInfo {
             name: "c-openmp".to_owned(),
             version: format!("GMP {}", shim::version()),
-            origin: "the system's libgmp, one C file compiled with -O3".to_owned(),
+            origin: format!("{GMP}, one C file compiled with -O3"),
             cpu_path: None,
             variants: ["plain", "crt", "powm", "powm_sec"].map(str::to_owned).to_vec(),
             optimised: OPTIMISED,

@@ -7,7 +7,8 @@
 //! | which jobs are done, under which conditions, and the doing | [`engine`] |
 //!
 //! Where the system has no `gmp.h` when this is built, there is no engine, and the worker says how to install it. GMP
-//! is under the LGPL, and is linked dynamically. `NOTES.md` says what of the article is here and what is the harness's.
+//! is under the LGPL, and is linked dynamically, but for a build with `RSALAB_PORTABLE`. `NOTES.md` says what of the
+//! article is here and what is the harness's.
 
 #[cfg(gmp)]
 pub mod engine;

@@ -26,7 +26,9 @@ impl Engine for CryptoppEngine {
         EngineInfo {
             name: "cryptopp".to_owned(),
             version: format!("Crypto++ {}.{}.{}", version / 100, version / 10 % 10, version % 10),
-            origin: "the system's libcrypto++".to_owned(),
+            origin: option_env!("RSALAB_CRYPTOPP_ORIGIN")
+                .unwrap_or("the system's libcrypto++")
+                .to_owned(),
             cpu_path: None,
             variants: kit::names(&PRIVATE),
             optimised: OPTIMISED,

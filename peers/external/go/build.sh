@@ -25,10 +25,15 @@ fi
 cd "$here"
 export CGO_ENABLED=0
 # The level of the CPU's instructions that the compiler may count on; Go's assembly asks the CPU itself.
-if [ -z "${GOAMD64:-}" ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && grep -qw bmi2 /proc/cpuinfo; then
+# Where RSALAB_PORTABLE is set, others install the program: it counts on none, and leaves out what debuggers read.
+flags=-checklinkname=0
+if [ -n "${RSALAB_PORTABLE:-}" ]; then
+  export GOAMD64=v1
+  flags="$flags -s -w"
+elif [ -z "${GOAMD64:-}" ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && grep -qw bmi2 /proc/cpuinfo; then
   export GOAMD64=v3
 fi
 # The raw operations are reached through names that the linker hides otherwise; where even that fails, all else is
 # measured.
-"$go" build -trimpath -ldflags=-checklinkname=0 -o "$into/rsalab-peer-go" . ||
+"$go" build -trimpath -ldflags="$flags" -o "$into/rsalab-peer-go" . ||
   "$go" build -trimpath -tags public_api_only -o "$into/rsalab-peer-go" .

@@ -28,12 +28,20 @@ javac --release 17 -Xlint:all -d "$work/classes" -classpath "$gson${jar:+:$into/
   echo "Main-Class: $main"
   [ -z "$jar" ] || echo "Class-Path: $jar"
 } >"$work/manifest"
-jar cfm "$work/rsalab-peer-$engine.jar" "$work/manifest" -C "$work/classes" .
+# shellcheck disable=SC2046 # an option, or none
+jar --create --file "$work/rsalab-peer-$engine.jar" --manifest "$work/manifest" $(sh "$here/jar-date.sh") -C "$work/classes" .
 cat >"$work/rsalab-peer-$engine" <<START
 #!/bin/sh
 # Starts the engine '$engine', whose jar lies beside this script.
 here=\$(dirname "\$(readlink -f "\$0")")
-exec "\${JAVA_HOME:+\$JAVA_HOME/bin/}java" -XX:+UseParallelGC -jar "\$here/rsalab-peer-$engine.jar" "\$@"
+java=\${JAVA_HOME:+\$JAVA_HOME/bin/}java
+if ! command -v "\$java" >/dev/null 2>&1; then
+  # The answer of a worker whose engine is missing, to the first request.
+  read -r request
+  echo '{"answer":"error","kind":"unsupported","message":"there is no Java on this machine; get it with: apt-get install default-jre-headless"}'
+  exit 6
+fi
+exec "\$java" -XX:+UseParallelGC -jar "\$here/rsalab-peer-$engine.jar" "\$@"
 START
 chmod +x "$work/rsalab-peer-$engine"
 mv "$work/rsalab-peer-$engine.jar" "$work/rsalab-peer-$engine" "$into/"

@@ -1,4 +1,4 @@
-//! GMP 6.3, built for the CPU at hand by `gmp-mpfr-sys`, as the engine `gmp`.
+//! GMP 6.3, built for the CPU at hand, or for every one, by `gmp-mpfr-sys`, as the engine `gmp`.
 //!
 //! GMP offers modular exponentiation and primality tests, and no RSA: the operations here are put together from its
 //! functions as its manual suggests, bytes in and bytes out. None of the private operations is blinded or checked.
@@ -23,12 +23,15 @@
 //! | keys and primes | `generate` |
 //! | the totient and the private exponent | `arithmetic` |
 //! | which of GMP's code was compiled | [`path`] |
+//! | which of it a build for every CPU takes | `cpuid` |
 //!
 //! GMP and its binding are under the LGPL 3 (or GPL 2), which is why the worker `rsalab-peer-gmp` is a program of its
 //! own. `NOTES.md` has build facts and figures. The build needs `m4`.
 
 mod arithmetic;
 mod block;
+#[cfg(gmp_fat)]
+mod cpuid;
 pub mod engine;
 mod generate;
 mod limbs;

@@ -19,10 +19,19 @@ pub fn sources() -> &'static str {
 /// All of it in a line.
 pub fn describe() -> String {
     if is_fat() {
-        format!("fat build, {}", sources())
+        format!("a build for every CPU, which takes {} here: {}", taken(), sources())
     } else {
         format!("{}: {}", cpu(), sources())
     }
+}
+
+/// The code that a fat build takes on this CPU.
+fn taken() -> &'static str {
+    #[cfg(gmp_fat)]
+    if crate::cpuid::is_told_skylake() {
+        return "its code for Skylake (mulx, adx)";
+    }
+    "its code for the CPU's model"
 }
 
 #[cfg(test)]
