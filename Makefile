@@ -11,7 +11,7 @@ TOOLS   := $(CURDIR)/target/tools
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers study papers check test test-all timing book deny clean
+.PHONY: help setup build peers study wheel papers check test test-all timing book deny clean
 
 help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 18
@@ -28,6 +28,9 @@ peers: setup ## Build the program and every peer that this machine can build.
 
 study: peers ## Run the quick study and write a report.
 	$(RSALAB) study quick
+
+wheel: setup ## Build a wheel with the program and its peers, for pip and uvx: target/wheel.
+	@sh scripts/wheel.sh
 
 papers: peers ## Repeat the studies of four articles in short form: one report, within half an hour on 2 cores.
 	$(RSALAB) study papers

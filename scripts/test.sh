@@ -100,6 +100,9 @@ step "provider: versions" sh $provider/openssl-versions.sh
 # The Debian packages, in a folder and in a fresh Debian.
 step "Debian packages" sh scripts/deb.sh
 if command -v dpkg-deb >/dev/null; then step "Debian, installed" sh scripts/deb-test.sh; fi
+# The wheel: packed, and installed in a fresh environment and a fresh Debian.
+step "wheel" sh scripts/wheel.sh
+step "wheel, installed" sh scripts/wheel-test.sh
 # Under a TLS library that awaits signatures.
 step "s2n-tls" sh scripts/s2n-tls.sh
 
