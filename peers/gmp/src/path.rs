@@ -19,7 +19,11 @@ pub fn sources() -> &'static str {
 /// All of it in a line.
 pub fn describe() -> String {
     if is_fat() {
-        format!("a build for every CPU, which takes {} here: {}", taken(), sources())
+        format!(
+            "a build for every CPU, which takes {} here; one for this CPU takes about two thirds of its time: {}",
+            taken(),
+            sources()
+        )
     } else {
         format!("{}: {}", cpu(), sources())
     }
