@@ -5,7 +5,7 @@
 //! | what is known of a piece of software | [`component`] |
 //! | which crates are linked into a package | [`crates`] |
 //! | what else is in a program: libraries in C, a run-time library, classes | [`parts`] |
-//! | the texts of their licences | [`notices`] |
+//! | the texts of their licences | [`mod@notices`] |
 //! | the licence of all of them as one SPDX expression | [`expression`] |
 //! | the SBOM, in CycloneDX's form | [`cyclonedx`] |
 
