@@ -1,4 +1,4 @@
-//! What keys do with batches: parts of a batch go to threads, each with a runner of its own.
+//! Operations of keys on batches: parts of a batch go to threads, each with a runner of its own.
 
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ fn digest(hash: Hash, items: &[&[u8]], are_digests: bool, digests: &mut Vec<u8>)
     }
 }
 
-/// The same error, with the place of its item in the whole batch.
+/// The error with the place of its item in the whole batch.
 fn placed(error: Error, part: usize, len: usize) -> Error {
     match error {
         Error::Fault { item } => Error::Fault {
@@ -112,7 +112,7 @@ pub(crate) fn sign(
     Ok(signatures)
 }
 
-/// Tells of each signature if it is its message's: exactly, and of the modulus's length.
+/// Returns of each signature if it is its message's: exactly, and of the modulus's length.
 pub(crate) fn verify(
     py: Python<'_>,
     key: &Ready<PublicKey>,

@@ -53,7 +53,7 @@ fn size(error: Error) -> PyErr {
     }
 }
 
-/// What the threads of one generator share.
+/// The state that the threads of one generator share.
 struct Work {
     generation: Generation,
     /// Keys that no thread has begun.

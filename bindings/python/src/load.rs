@@ -26,11 +26,17 @@ use crate::{
 const ROUNDS: Count = Count(ROUNDS_BEFORE_USE);
 const MOST_BITS: Count = Count(Limits::QUICK.most_bits);
 
-fn limits(max_bits: Count) -> PyResult<Limits> {
-    match max_bits.0 {
-        most_bits @ ..=MAX_BITS => Ok(Limits { most_bits }),
-        _ => Err(ArgumentError::new_err(format!("max_bits may be {MAX_BITS} at most"))),
-    }
+/// How files are to be read, from the arguments of a call.
+fn reading<'a>(password: Option<&'a Bytes<'_>>, max_bits: Count, name: Option<&'a str>) -> PyResult<Reading<'a>> {
+    let most_bits = match max_bits.0 {
+        most_bits @ ..=MAX_BITS => most_bits,
+        _ => return Err(ArgumentError::new_err(format!("max_bits may be {MAX_BITS} at most"))),
+    };
+    Ok(Reading {
+        password: password.map(AsRef::as_ref),
+        limits: Limits { most_bits },
+        name,
+    })
 }
 
 /// Reads a private key, and checks it. Returns a PrivateKey.
@@ -59,11 +65,7 @@ pub(crate) fn load_private_key(
     name: Option<&str>,
 ) -> PyResult<PrivateKey> {
     let (data, given) = (Bytes::of(data, "the data")?, self::password(password)?);
-    let reading = Reading {
-        password: given.as_ref().map(AsRef::as_ref),
-        limits: limits(max_bits)?,
-        name,
-    };
+    let reading = reading(given.as_ref(), max_bits, name)?;
     let data = data.as_ref();
     let loaded = py.detach(|| load_many(&[data], &reading, rounds.0, 1).remove(0));
     loaded.map(PrivateKey::of_file).map_err(raised)
@@ -89,11 +91,7 @@ pub(crate) fn load_public_key(
     name: Option<&str>,
 ) -> PyResult<PublicKey> {
     let (data, given) = (Bytes::of(data, "the data")?, self::password(password)?);
-    let reading = Reading {
-        password: given.as_ref().map(AsRef::as_ref),
-        limits: limits(max_bits)?,
-        name,
-    };
+    let reading = reading(given.as_ref(), max_bits, name)?;
     let data = data.as_ref();
     let loaded = py.detach(|| load_public_with(data, &reading));
     loaded.map(PublicKey::of_file).map_err(raised)
@@ -166,11 +164,7 @@ pub(crate) fn load_private_keys<'py>(
         .map(|source| Source::of(&source?))
         .collect::<PyResult<_>>()?;
     let given = self::password(password)?;
-    let reading = Reading {
-        password: given.as_ref().map(AsRef::as_ref),
-        limits: limits(max_bits)?,
-        name: None,
-    };
+    let reading = reading(given.as_ref(), max_bits, None)?;
     let verdicts = PyList::empty(py);
     for sources in sources.chunks(AT_ONCE * threads.0) {
         let sources: Vec<Result<&[u8], &PathBuf>> = sources

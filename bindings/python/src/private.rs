@@ -263,7 +263,7 @@ impl PrivateKey {
     }
 
     /// A key of the package cryptography. The relations between its numbers are checked. Its primes are tested with
-    /// so many rounds: by default with none, since cryptography has tested them unless it was told not to.
+    /// so many rounds: by default with none, since cryptography tests them, unless its caller skips that.
     #[staticmethod]
     #[pyo3(signature = (key, *, rounds=Count(0)), text_signature = "(key, *, rounds=0)")]
     fn from_cryptography(py: Python<'_>, key: &Bound<'_, PyAny>, rounds: Count) -> PyResult<PrivateKey> {

@@ -45,7 +45,7 @@ fn chosen<'a>(items: &[&'a [u8]], places: &[usize]) -> Vec<&'a [u8]> {
     places.iter().map(|&place| items[place]).collect()
 }
 
-/// What keys that share lanes have in common: bits of the modulus, primes, and bits of the longest of them.
+/// The shape that keys of one pass have in common: bits of the modulus, primes, and bits of the longest of them.
 fn shape(key: &PrivateKey) -> (usize, usize, usize) {
     let others = key.others().iter().map(|other| &other.r[..]);
     let primes = [key.p(), key.q()].into_iter().chain(others);
@@ -140,7 +140,7 @@ fn sign_together(
     Ok((items.into_iter().map(|(_, place)| place).collect(), signatures))
 }
 
-/// Tells of each signature if it is its message's, by its own key.
+/// Returns of each signature if it is its message's, by its own key.
 pub(crate) fn verify(
     py: Python<'_>,
     keys: &[Arc<Ready<PublicKey>>],

@@ -1,8 +1,8 @@
 /* hypot and hypotf under the versions that every glibc has.
  *
  * glibc 2.35 has new versions of the two, which do not set errno, and a program that is linked on it asks for 2.35
- * because of them alone. Crates that draw (kurbo, skrifa, resvg) and statistics call them. build.rs links this file with
- * --wrap=hypot and --wrap=hypotf, so that they call these; the results are the same.
+ * because of them alone. Crates that draw (kurbo, skrifa, resvg) and statistics call them. build.rs links this file
+ * with --wrap=hypot and --wrap=hypotf, so that they call these: in one glibc both versions compute alike.
  */
 #if defined(__x86_64__)
 #define OLDEST "GLIBC_2.2.5"

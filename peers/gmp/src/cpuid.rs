@@ -1,4 +1,4 @@
-//! The model of this CPU, as a fat build of GMP is told.
+//! The model of this CPU that a fat build of GMP gets to know.
 //!
 //! GMP 6.3 takes its code by the CPU's model, from a list that ends in 2020, and takes models that it does not know for
 //! plain x86-64: Intel's from Ice Lake on, AMD's from Zen 5 on. Of Broadwell and Skylake it asks for `mulx` (BMI2) in
@@ -24,8 +24,8 @@ const SKYLAKE: c_long = 0x5_06E3;
 const EXTENDED: c_int = 0x8000_0001_u32.cast_signed();
 const BMI2: u8 = 1;
 
-/// Returns whether GMP is told that this CPU is a Skylake.
-pub(crate) fn is_told_skylake() -> bool {
+/// Returns whether GMP gets to know this CPU as a Skylake.
+pub(crate) fn passes_for_skylake() -> bool {
     let has_the_code = is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx");
     has_the_code && (is_intel() || is_x86_feature_detected!("avx512f"))
 }
@@ -37,7 +37,7 @@ fn is_intel() -> bool {
     registers.map(|byte| byte.cast_unsigned()) == *VENDOR
 }
 
-/// What GMP calls in the place of its own function.
+/// GMP calls this in the place of its own function.
 ///
 /// # Safety
 ///
@@ -46,7 +46,7 @@ fn is_intel() -> bool {
 unsafe extern "C" fn __wrap___gmpn_cpuid(registers: *mut c_char, leaf: c_int) -> c_long {
     // SAFETY: the caller's promise.
     let eax = unsafe { __real___gmpn_cpuid(registers, leaf) };
-    if !is_told_skylake() {
+    if !passes_for_skylake() {
         return eax;
     }
     match leaf {

@@ -20,7 +20,7 @@ pub fn sources() -> &'static str {
 pub fn describe() -> String {
     if is_fat() {
         format!(
-            "a build for every CPU, which takes {} here; one for this CPU takes about two thirds of its time: {}",
+            "a build for every CPU, which takes {} here; a build for this CPU may be faster: {}",
             taken(),
             sources()
         )
@@ -32,7 +32,7 @@ pub fn describe() -> String {
 /// The code that a fat build takes on this CPU.
 fn taken() -> &'static str {
     #[cfg(gmp_fat)]
-    if crate::cpuid::is_told_skylake() {
+    if crate::cpuid::passes_for_skylake() {
         return "its code for Skylake (mulx, adx)";
     }
     "its code for the CPU's model"

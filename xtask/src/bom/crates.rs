@@ -62,7 +62,7 @@ impl Crates {
         })
     }
 
-    /// What of others is linked into `package`, built for this machine.
+    /// The software by others that is linked into `package`, built for this machine.
     pub(super) fn linked_into(&self, package: &str) -> Result<Vec<Component>> {
         let mut components = Vec::new();
         for (name, version) in linked_into(&self.root, package)? {

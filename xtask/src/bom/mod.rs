@@ -39,7 +39,7 @@ pub(crate) fn notices(root: &Path, package: &str) -> Result<String> {
     Ok(notices::text(package, &linked))
 }
 
-/// What the bill is of, and where it goes.
+/// The subject of a bill, and where it goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Request {
     /// The folder with the programs: `rsalab`, and workers.

@@ -1,4 +1,4 @@
-//! What is in a program besides crates: `packaging/wheel/parts.toml`, with versions and texts of where this is built.
+//! The parts of a program besides crates: `packaging/wheel/parts.toml`, with versions and texts of where this is built.
 
 use std::{
     collections::BTreeSet,
@@ -130,7 +130,7 @@ impl Parts {
     }
 }
 
-/// What stands in quotation marks in the line that begins with `mark`.
+/// The text in quotation marks in the line that begins with `mark`.
 fn quoted(text: &str, mark: &str) -> Result<String> {
     let line = text.lines().find_map(|line| line.strip_prefix(mark));
     let value = line.and_then(|line| line.split('"').nth(1));

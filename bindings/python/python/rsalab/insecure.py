@@ -6,7 +6,7 @@
     others = insecure.keys(3, bits=1024)
 
 What is written of them in the form of a JSON Web Key says so. The pytest fixtures rsa_key and rsa_keys (module
-rsalab.pytest_plugin) hand them out.
+rsalab.pytest_plugin) return them.
 """
 
 from __future__ import annotations

@@ -80,6 +80,17 @@ fn blocks_conform_in_doubles() {
     }
 }
 
+#[test]
+#[ignore = "long: batches of large sizes, with every edge"]
+fn batches_of_large_sizes_conform() {
+    for device in [PtxDevice::start, PtxDevice::in_doubles] {
+        let gpu = GpuBackend::new(device().0, Launch::Tuned).unwrap();
+        for bits in [2048, 3072, 4096] {
+            blocks_conform(&gpu, bits, &[12]);
+        }
+    }
+}
+
 /// The trial by which the driver chooses between words and doubles stays within its memory, and has something to do.
 #[test]
 fn trials_reach_no_other_memory() {

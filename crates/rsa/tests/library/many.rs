@@ -1,7 +1,5 @@
 //! Many keys at once: read on threads, and their primes tested together.
 
-use std::time::Instant;
-
 use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey,
@@ -165,30 +163,4 @@ fn files_are_read_on_threads_and_keep_their_order() {
     assert!(loaded[0].is_ok());
     assert!(matches!(loaded[1], Err(Error::KeySize { bits: 1024, .. })));
     assert!(matches!(loaded[2], Err(Error::PasswordMissing)));
-}
-
-/// Prints what many keys at once are worth: of one core, at several numbers of rounds.
-#[test]
-#[ignore = "long: make test-all"]
-fn rates_of_checking_keys() {
-    let pem = encode_private(&key(2048), PrivateFormat::Pkcs8, Encoding::Pem);
-    let files = vec![&pem[..]; 320];
-    for rounds in [0, 1, 4, 8, ROUNDS] {
-        let start = Instant::now();
-        let each: Vec<_> = files
-            .iter()
-            .map(|file| load_many(&[file], &Reading::default(), rounds, 1))
-            .collect();
-        let one_by_one = start.elapsed();
-        let start = Instant::now();
-        let many = load_many(&files, &Reading::default(), rounds, 1);
-        let together = start.elapsed();
-        assert!(many.iter().chain(each.iter().flatten()).all(Result::is_ok));
-        let count = files.len() as f64;
-        println!(
-            "{rounds:2} rounds, 2048 bits: {:.3} ms a key alone, {:.3} ms together",
-            one_by_one.as_secs_f64() * 1e3 / count,
-            together.as_secs_f64() * 1e3 / count
-        );
-    }
 }

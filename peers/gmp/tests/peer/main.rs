@@ -24,7 +24,7 @@ fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
 /// The key of two primes, for e = 65537. None if that divides p - 1 or q - 1, once in thirty thousand.
 fn key_of(bits: usize, p: &[u8], q: &[u8]) -> Option<StudyKey> {
     let e = [1, 0, 1];
-    let parts = integer::derive(p, q, &e).ok()?;
+    let parts = integer::derive(&[p, q], &e).ok()?;
     Some(StudyKey {
         bits,
         n: parts.n.to_vec(),
