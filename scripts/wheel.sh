@@ -1,12 +1,14 @@
 #!/bin/sh
-# Builds the wheel `rsalab`, with the program and every worker that this machine can build: wheel.sh [FOLDER]    (target/wheel)
+# Builds the wheel `rsalab`, with the program and every worker that this machine can build: wheel.sh [FOLDER]
+# (target/wheel)
 #
-# The programs run on other machines than this one: they count on no instruction that not every CPU of its kind has, link the archives of
-# libraries that a system may lack (RSALAB_PORTABLE), and know no folder of this machine (RSALAB_PREFIX is empty). So they have a target
-# folder of their own, target/portable. What cannot be built is not in the wheel, and said.
+# The programs run on other machines than this one: they count on no instruction that not every CPU of its kind has,
+# link the archives of libraries that a system may lack (RSALAB_PORTABLE), and know no folder of this machine
+# (RSALAB_PREFIX is empty). So they have a target folder of their own, target/portable. What cannot be built is not in
+# the wheel, and said.
 #
-# The C library that they ask for is that of the system which they are built on, where it matters: build on the oldest one.
-# The Python package of bindings/python goes into the same wheel, where that is there and can be built.
+# The C library that they ask for is that of the system which they are built on, where it matters: build on the oldest
+# one. The Python package of bindings/python goes into the same wheel, where that is there and can be built.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """Packs programs, and a Python package if there is one, into a wheel; Python's standard library is all it needs.
 
-    wheel.py --programs FOLDER --bom FOLDER --out FOLDER --version VERSION --date SECONDS --summary TEXT --repository URL
-             [--intel VERSION] [--module FOLDER --abi PYTHON-ABI --project PYPROJECT.TOML]
+    wheel.py --programs FOLDER --bom FOLDER --out FOLDER --version VERSION --date SECONDS --summary TEXT
+             --repository URL [--intel VERSION] [--module FOLDER --abi PYTHON-ABI --project PYPROJECT.TOML]
     wheel.py @FILE ...        with further arguments from a file, one a line
     wheel.py --check WHEEL
 
---programs: `rsalab`, workers `rsalab-peer-NAME`, and what they need beside them (*.jar); all of the folder. `rsalab` becomes a script of the wheel, and the
-others go to `libexec/rsalab` of the environment, where `rsalab` looks for them: only programs for people are on the path.
+--programs: `rsalab`, workers `rsalab-peer-NAME`, and what they need beside them (*.jar); all of the folder. `rsalab`
+becomes a script of the wheel, and the others go to `libexec/rsalab` of the environment, where `rsalab` looks for them:
+only programs for people are on the path.
 --bom: what `cargo xtask bom` wrote: licences, an SBOM, and the licence expression.
---module: the folder of the Python package `rsalab` as it is imported (its extension module, *.py, *.pyi, py.typed), its tags, such as
-cp310-abi3, and the file whose table [project] has what else it needs: requires-python, dependencies, optional-dependencies, entry-points.
-Without it the wheel is for every Python 3.
---intel: the version of Intel's packages for the extra `intel`; left out where the programs are for another CPU than x86-64.
+--module: the folder of the Python package `rsalab` as it is imported (its extension module, *.py, *.pyi, py.typed), its
+tags, such as cp310-abi3, and the file whose table [project] has what else it needs: requires-python, dependencies,
+optional-dependencies, entry-points. Without it the wheel is for every Python 3.
+--intel: the version of Intel's packages for the extra `intel`; left out where the programs are for another CPU than
+x86-64.
 
-The platform tag is what the programs ask for, read from them: their machine, and the newest version of glibc of any symbol that they
-need. A program that needs a shared library which the manylinux policies do not allow is an error.
+The platform tag is what the programs ask for, read from them: their machine, and the newest version of glibc of any
+symbol that they need. A program that needs a shared library which the manylinux policies do not allow is an error.
 
 --check opens a wheel anew: every file against RECORD, the metadata, the tag, the SBOM.
 
@@ -52,7 +54,7 @@ def fail(message):
 
 
 class Elf:
-    """What a program for Linux needs: its machine, shared libraries, and versions of symbols (64 bits, little-endian)."""
+    """A program for Linux (64 bits, little-endian): its machine, and the libraries and versions of symbols it needs."""
 
     def __init__(self, name, data):
         if data[4:6] != b"\x02\x01":
@@ -98,7 +100,7 @@ def glibc(version):
 
 
 def platform(programs):
-    """The platform tag of programs ((name, bytes) each), and their machine; files that are not ELF are for every platform."""
+    """The platform tag of programs ((name, bytes) each), and their machine; files that are no ELF are for every one."""
     machines, newest, by = set(), (2, 17), "none: it is the oldest there is a tag for"
     for name, data in programs:
         if not data.startswith(b"\x7fELF"):
@@ -133,7 +135,10 @@ def entry_points(project):
     groups = dict(project.get("entry-points", {}))
     if "scripts" in project:
         groups["console_scripts"] = project["scripts"]
-    return "\n".join("".join([f"[{group}]\n", *(f"{name} = {where}\n" for name, where in points.items())]) for group, points in groups.items())
+    written = []
+    for group, points in groups.items():
+        written.append(f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in points.items()))
+    return "\n".join(written)
 
 
 def metadata(arguments, licences, machine, project):
@@ -252,7 +257,8 @@ def check(path):
     if licences != {entry for entry in files if entry.startswith(f"{info}/licenses/")}:
         fail("the licence files are not those that the metadata names")
     scripts = f"{name}-{version}.data/scripts/{NAME}"
-    workers = {pathlib.PurePath(entry).name: entry for entry in files if f"{WORKER}" in entry and not entry.endswith(".jar")}
+    carried = [entry for entry in files if WORKER in entry and not entry.endswith(".jar")]
+    workers = {pathlib.PurePath(entry).name: entry for entry in carried}
     for entry in [scripts, *workers.values()]:
         if entry not in runs:
             fail(f"{entry} is missing, or is not executable")
@@ -273,7 +279,8 @@ def check(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@")
+    as_it_stands = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=as_it_stands, fromfile_prefix_chars="@")
     parser.add_argument("--check", type=pathlib.Path, metavar="WHEEL")
     for option in ("programs", "bom", "out", "module", "project"):
         parser.add_argument(f"--{option}", type=pathlib.Path)
@@ -282,7 +289,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         return check(arguments.check)
-    missing = [name for name in ("programs", "bom", "out", "version", "date", "summary", "repository") if getattr(arguments, name) is None]
+    needed = ("programs", "bom", "out", "version", "date", "summary", "repository")
+    missing = [name for name in needed if getattr(arguments, name) is None]
     if missing or len({arguments.module is None, arguments.abi is None, arguments.project is None}) > 1:
         parser.error(f"missing: {', '.join(missing) or '--module, --abi and --project go together'}")
     pack(arguments)

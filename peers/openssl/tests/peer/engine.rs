@@ -64,7 +64,7 @@ fn keys_are_valid_and_the_ledger_tells_how_they_were_found() {
         for key in out.chunks_exact(job.layout().output) {
             let (p, rest) = key.split_at(bits / 16);
             let (q, d) = rest.split_at(bits / 16);
-            let parts = integer::derive(p, q, &[1, 0, 1]).expect("two primes fit for a key");
+            let parts = integer::derive(&[p, q], &[1, 0, 1]).expect("two primes fit for a key");
             assert_eq!(integer::bits_vartime(&parts.n), bits);
             let (_, phi) = integer::totient(p, q);
             // Up to 1024 bits modulo φ(n), above modulo its smaller sibling: both are private exponents.
