@@ -188,6 +188,8 @@ impl KeyGenerator {
             ));
         }
         loop {
+            // Each time: a loop in C, such as list's, looks for no signal while keys come fast.
+            py.check_signals()?;
             match py.detach(|| self.receive()) {
                 Received::Key(key) => {
                     return key.map(Some).map_err(|error| {
@@ -195,7 +197,7 @@ impl KeyGenerator {
                         raised(error)
                     });
                 }
-                Received::NotYet => py.check_signals()?,
+                Received::NotYet => {}
                 Received::Closed => return Ok(None),
                 Received::End if self.to_come.load(Ordering::Relaxed) == 0 => return Ok(None),
                 Received::End => {
