@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python package into target/python/package and tests it in a virtual environment beside it: mypy, stubtest,
-# pytest. Arguments go to pytest. Python 3.11 or later, from PYTHON or as python3.
+# pyright, pytest. Arguments go to pytest. Python 3.11 or later, from PYTHON or as python3. Studies are run with the
+# program that RSALAB_PROGRAM names, or with one that is built.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,11 +15,15 @@ sources=bindings/python
 $cargo build --release --locked --package rsalab-python
 rm -rf "$folder/package"
 mkdir -p "$folder/package"
-cp -R $sources/python/rsalab "$folder/package/rsalab"
+cp -R $sources/python/. "$folder/package"
 find "$folder/package" -name __pycache__ -prune -exec rm -r {} +
 for library in "$target/release/lib_rsalab.so" "$target/release/lib_rsalab.dylib"; do
   if [ -e "$library" ]; then cp "$library" "$folder/package/rsalab/_rsalab.abi3.so"; fi
 done
+if [ -z "${RSALAB_PROGRAM:-}" ]; then
+  $cargo build --release --locked --package rsalab
+  export RSALAB_PROGRAM="$target/release/rsalab"
+fi
 export PYTHONPATH="$folder/package" MYPYPATH="$folder/package" PYTHONDONTWRITEBYTECODE=1
 
 if ! $python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -48,6 +53,12 @@ if ! cmp -s "$requirements" "$folder/venv/requirements.txt"; then
 fi
 
 cache=$folder/cache
-"$folder/venv/bin/python" -m mypy --strict --cache-dir "$cache/mypy" "$folder/package/rsalab" $sources/tests $sources/benches
+"$folder/venv/bin/python" -m mypy --strict --cache-dir "$cache/mypy" "$folder/package" $sources/tests $sources/benches
 "$folder/venv/bin/python" -m mypy.stubtest rsalab
+# It is a program for Node, which it fetches when it is first used.
+if "$folder/venv/bin/python" -m pyright --version >/dev/null 2>&1; then
+  "$folder/venv/bin/python" -m pyright --project $sources --pythonpath "$folder/venv/bin/python"
+else
+  echo "SKIPPED: the Python package's types for pyright, which cannot be installed here" >&2
+fi
 "$folder/venv/bin/python" -m pytest -q -rs -o "cache_dir=$cache/pytest" $sources/tests "$@"

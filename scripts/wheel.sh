@@ -61,8 +61,8 @@ module=
 if [ -n "$abi" ] && [ -f "$release/lib_rsalab.so" ]; then
   module=$into/module
   mkdir "$module"
-  (cd $python/python/rsalab && find . -type f ! -path '*/__pycache__/*' ! -name '*.so' -exec cp --parents {} "$module" \;)
-  cp "$release/lib_rsalab.so" "$module/_rsalab.abi3.so"
+  (cd $python/python && find . -type f ! -path '*/__pycache__/*' ! -name '*.so' -exec cp --parents {} "$module" \;)
+  cp "$release/lib_rsalab.so" "$module/rsalab/_rsalab.abi3.so"
 else
   say "SKIPPED: the Python package is not in the wheel"
 fi

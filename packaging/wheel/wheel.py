@@ -10,9 +10,10 @@
 becomes a script of the wheel, and the others go to `libexec/rsalab` of the environment, where `rsalab` looks for them:
 only programs for people are on the path.
 --bom: what `cargo xtask bom` wrote: licences, an SBOM, and the licence expression.
---module: the folder of the Python package `rsalab` as it is imported (its extension module, *.py, *.pyi, py.typed), its
-tags, such as cp310-abi3, and the file whose table [project] has what else it needs: requires-python, dependencies,
-optional-dependencies, entry-points. Without it the wheel is for every Python 3.
+--module: a folder with the Python package `rsalab` as it is imported (its extension module, *.py, *.pyi, py.typed), and
+modules next to it, which are called rsalab_*; its tags, such as cp310-abi3, and the file whose table [project] has what
+else it needs: requires-python, dependencies, optional-dependencies, entry-points. Without it the wheel is for every
+Python 3.
 --intel: the version of Intel's packages for the extra `intel`; left out where the programs are for another CPU than
 x86-64.
 
@@ -182,9 +183,12 @@ def pack(arguments):
     if arguments.module:
         for path in sorted(arguments.module.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                module.append((f"{NAME}/{path.relative_to(arguments.module).as_posix()}", path.read_bytes()))
+                name = path.relative_to(arguments.module).as_posix()
+                if not name.startswith((f"{NAME}/", f"{NAME}_")):
+                    fail(f"{name} in {arguments.module} is not {NAME}'s")
+                module.append((name, path.read_bytes()))
         if not any(name == f"{NAME}/__init__.py" for name, _ in module):
-            fail(f"there is no __init__.py in {arguments.module}")
+            fail(f"there is no {NAME}/__init__.py in {arguments.module}")
     project = {}
     if arguments.project:
         import tomllib  # Python 3.11 has it; only this takes it

@@ -121,14 +121,16 @@ fn a_wheel_is_what_it_says_and_is_made_again_byte_for_byte() {
 fn a_python_package_goes_into_the_same_wheel_and_gives_it_its_tags() {
     let home = home();
     let module = home.path().join("module");
-    fs::create_dir(&module).unwrap();
-    fs::write(module.join("py.typed"), "").unwrap();
+    let package = module.join("rsalab");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("py.typed"), "").unwrap();
+    fs::write(module.join("rsalab_pytest.py"), "").unwrap();
     let project = home.path().join("pyproject.toml");
     let lines = [
         "[project]",
         "requires-python = '>=3.10'",
         "optional-dependencies.jwt = [\"PyJWT>=2; python_version < '4'\"]",
-        "entry-points.pytest11.rsalab = 'rsalab.pytest_plugin'",
+        "entry-points.pytest11.rsalab = 'rsalab_pytest'",
     ];
     fs::write(&project, lines.join("\n")).unwrap();
     let options = [
@@ -144,8 +146,13 @@ fn a_python_package_goes_into_the_same_wheel_and_gives_it_its_tags() {
     };
     assert!(!refused.status.success(), "a folder without __init__.py is no package");
 
-    fs::write(module.join("__init__.py"), "").unwrap();
-    assert!(compile(&module.join("_native.abi3.so"), &[]));
+    fs::write(package.join("__init__.py"), "").unwrap();
+    fs::write(module.join("other.py"), "").unwrap();
+    let refused = pack(home.path(), "none", &options).unwrap();
+    assert!(!refused.status.success(), "a wheel brings no modules of other names");
+
+    fs::remove_file(module.join("other.py")).unwrap();
+    assert!(compile(&package.join("_native.abi3.so"), &[]));
     let output = pack(home.path(), "out", &options).unwrap();
     if String::from_utf8_lossy(&output.stderr).contains("No module named 'tomllib'") {
         eprintln!("SKIPPED: this Python is older than 3.11");
@@ -170,7 +177,7 @@ fn a_python_package_goes_into_the_same_wheel_and_gives_it_its_tags() {
     };
     assert_eq!(
         read("entry_points.txt").trim(),
-        "[pytest11]\nrsalab = rsalab.pytest_plugin"
+        "[pytest11]\nrsalab = rsalab_pytest"
     );
     let metadata = read("METADATA");
     for line in [

@@ -10,7 +10,8 @@
     valid = rsalab.verify_many(key, messages, signatures)  # a list of bool
 
 Private operations are blinded, run in constant time, and their results are checked before they are returned. Every
-exception is a subclass of rsalab.Error, but for TypeError. rsalab.jwt has RSA's algorithms for PyJWT.
+exception is a subclass of rsalab.Error, but for TypeError. rsalab.jwt has RSA's algorithms for PyJWT,
+rsalab.study measures RSA libraries, and rsalab.engine lets one that is written in Python take part.
 """
 
 from .jwk import jwk_set
@@ -19,6 +20,7 @@ from .errors import (
     ClosedError,
     DecryptionError,
     Error,
+    ExtraMissingError,
     FaultError,
     ForkedError,
     InternalError,
@@ -27,6 +29,8 @@ from .errors import (
     LengthError,
     PasswordMissingError,
     PasswordWrongError,
+    ProgramError,
+    ProgramNotFoundError,
     RandomnessError,
     RestrictedKeyError,
     SchemeError,
@@ -60,6 +64,7 @@ __all__ = [
     "ClosedError",
     "DecryptionError",
     "Error",
+    "ExtraMissingError",
     "FaultError",
     "ForkedError",
     "InternalError",
@@ -71,6 +76,8 @@ __all__ = [
     "PasswordMissingError",
     "PasswordWrongError",
     "PrivateKey",
+    "ProgramError",
+    "ProgramNotFoundError",
     "PublicKey",
     "RandomnessError",
     "RestrictedKeyError",

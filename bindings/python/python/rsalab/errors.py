@@ -4,11 +4,14 @@ Most are also the built-in exception that other packages raise in the same place
 ValueError goes on working.
 """
 
+from __future__ import annotations
+
 __all__ = [
     "ArgumentError",
     "ClosedError",
     "DecryptionError",
     "Error",
+    "ExtraMissingError",
     "FaultError",
     "ForkedError",
     "InternalError",
@@ -17,6 +20,8 @@ __all__ = [
     "LengthError",
     "PasswordMissingError",
     "PasswordWrongError",
+    "ProgramError",
+    "ProgramNotFoundError",
     "RandomnessError",
     "RestrictedKeyError",
     "SchemeError",
@@ -86,3 +91,22 @@ class ForkedError(Error, RuntimeError):
 
 class InternalError(Error, RuntimeError):
     """An error in the package, or no thread could be started."""
+
+
+class ProgramError(Error, RuntimeError):
+    """The program rsalab failed. The attribute `code` is its exit code, as the page of commands lists them."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type[ProgramError], tuple[str, int]]:
+        return ProgramError, (str(self), self.code)
+
+
+class ProgramNotFoundError(Error, FileNotFoundError):
+    """The program rsalab is not where it is looked for."""
+
+
+class ExtraMissingError(Error, ImportError):
+    """Something needs another package, which is not installed. The message names it."""

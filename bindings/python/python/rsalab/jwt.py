@@ -20,7 +20,7 @@ import jwt
 from jwt.algorithms import Algorithm
 from jwt.exceptions import InvalidKeyError as InvalidJwtKeyError
 
-from . import _rsalab
+from ._rsalab import PrivateKey, PublicKey, load_private_key, load_public_key
 from .errors import ArgumentError, Error, InvalidKeyError, InvalidSignature
 
 __all__ = ["algorithm", "register"]
@@ -28,7 +28,7 @@ __all__ = ["algorithm", "register"]
 _NAMES = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 _LEAST_BITS = 2048
 
-_Key = _rsalab.PrivateKey | _rsalab.PublicKey
+_Key = PrivateKey | PublicKey
 
 
 def algorithm(name: str, *, rounds: int = 8, cache: int = 16) -> Algorithm:
@@ -61,11 +61,11 @@ def register(*names: str, rounds: int = 8, cache: int = 16) -> None:
 def _load(data: bytes, rounds: int) -> _Key:
     """The key in a file, private or public."""
     try:
-        return _rsalab.load_private_key(data, rounds=rounds)
+        return load_private_key(data, rounds=rounds)
     except InvalidKeyError as refused:
-        public = _rsalab.load_public_key(data)
+        public = load_public_key(data)
         try:
-            _rsalab.load_private_key(data, rounds=0)
+            load_private_key(data, rounds=0)
         except InvalidKeyError:
             return public
         # Of a private key with a composite prime nothing is used.
@@ -90,9 +90,9 @@ class _Rsa(Algorithm):
             if isinstance(key, bytes):
                 return self._kept(key)
             if hasattr(key, "private_bytes"):
-                return _rsalab.PrivateKey.from_cryptography(key)
+                return PrivateKey.from_cryptography(key)
             if hasattr(key, "public_bytes"):
-                return _rsalab.PublicKey.from_cryptography(key)
+                return PublicKey.from_cryptography(key)
         except Error as error:
             raise InvalidJwtKeyError(str(error)) from None
         raise TypeError("a key is PEM, or a key of rsalab or of cryptography")
@@ -100,7 +100,7 @@ class _Rsa(Algorithm):
     def _kept(self, data: bytes) -> _Key:
         name = hashlib.sha256(data).digest()
         key = self._keys.get(name)
-        if key is None or (isinstance(key, _rsalab.PrivateKey) and key.closed):
+        if key is None or (isinstance(key, PrivateKey) and key.closed):
             key = _load(data, self._rounds)
             self._keys[name] = key
             # One step of Python's each: threads may come side by side.
@@ -117,12 +117,12 @@ class _Rsa(Algorithm):
         return None
 
     def sign(self, msg: bytes, key: Any) -> bytes:
-        if not isinstance(key, _rsalab.PrivateKey):
+        if not isinstance(key, PrivateKey):
             raise TypeError("a token is signed with a private key")
         return key.sign(msg, self._padding, self._hash)
 
     def verify(self, msg: bytes, key: Any, sig: bytes) -> bool:
-        if isinstance(key, _rsalab.PrivateKey):
+        if isinstance(key, PrivateKey):
             key = key.public_key()
         try:
             key.verify(sig, msg, self._padding, self._hash)

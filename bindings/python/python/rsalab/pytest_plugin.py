@@ -1,25 +1,8 @@
-"""Fixtures for pytest: INSECURE keys that are the same on each machine, and take milliseconds.
+"""The fixtures rsa_key and rsa_keys, where the package was not installed from its wheel, with which pytest finds them.
 
 In a conftest.py: pytest_plugins = ["rsalab.pytest_plugin"]
 """
 
-from __future__ import annotations
+from rsalab_pytest import rsa_key, rsa_keys
 
-from collections.abc import Callable
-
-import pytest
-
-from . import insecure
-from ._rsalab import PrivateKey
-
-
-@pytest.fixture(scope="session")
-def rsa_key() -> PrivateKey:
-    """An INSECURE private key of 2048 bits, for tests alone."""
-    return insecure.key()
-
-
-@pytest.fixture(scope="session")
-def rsa_keys() -> Callable[..., list[PrivateKey]]:
-    """INSECURE private keys, for tests alone: rsa_keys(count, bits=2048) returns a list."""
-    return insecure.keys
+__all__ = ["rsa_key", "rsa_keys"]
