@@ -175,10 +175,7 @@ fn a_python_package_goes_into_the_same_wheel_and_gives_it_its_tags() {
             .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(
-        read("entry_points.txt").trim(),
-        "[pytest11]\nrsalab = rsalab_pytest"
-    );
+    assert_eq!(read("entry_points.txt").trim(), "[pytest11]\nrsalab = rsalab_pytest");
     let metadata = read("METADATA");
     for line in [
         "Requires-Python: >=3.10",

@@ -73,6 +73,29 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
+/// The sizes of keys: a number, or several.
+pub(crate) struct Sizes(pub(crate) Vec<Count>);
+
+impl Sizes {
+    pub(crate) fn one(bits: Count) -> Self {
+        Sizes(vec![bits])
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Sizes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.hasattr("__index__")? {
+            return Ok(Sizes::one(object.extract()?));
+        }
+        let sizes = object
+            .try_iter()
+            .map_err(|_| PyTypeError::new_err("a size is an integer, or several are a list"))?;
+        sizes.map(|bits| bits?.extract()).collect::<PyResult<_>>().map(Sizes)
+    }
+}
+
 fn count(object: &Bound<'_, PyAny>, what: &str) -> PyResult<usize> {
     // What is no integer is a TypeError; one that does not fit is out of range.
     let number = object

@@ -19,7 +19,7 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    arguments::{Count, Threads},
+    arguments::{Count, Sizes, Threads},
     buffers::Bytes,
     errors::{ArgumentError, ForkedError, InternalError, raised},
     private::PrivateKey,
@@ -55,20 +55,25 @@ fn size(error: Error) -> PyErr {
 
 /// The state that the threads of one generator share.
 struct Work {
-    generation: Generation,
-    /// Keys that no thread has begun.
-    left: AtomicUsize,
+    parts: Vec<Part>,
     threads: usize,
     is_over: AtomicBool,
 }
 
-impl Work {
+/// The keys of one size.
+struct Part {
+    generation: Generation,
+    /// Keys that no thread has begun.
+    left: AtomicUsize,
+}
+
+impl Part {
     /// Takes the next few keys on.
-    fn claim(&self) -> usize {
+    fn claim(&self, threads: usize) -> usize {
         let mut left = self.left.load(Ordering::Relaxed);
         loop {
             // Fewer towards the end, so that all threads end together.
-            let few = left.div_ceil(2 * self.threads).min(TOGETHER);
+            let few = left.div_ceil(2 * threads).min(TOGETHER);
             match self
                 .left
                 .compare_exchange_weak(left, left - few, Ordering::Relaxed, Ordering::Relaxed)
@@ -78,7 +83,9 @@ impl Work {
             }
         }
     }
+}
 
+impl Work {
     /// The work of one thread: sends keys until none is left or nobody receives them.
     fn make(&self, sender: &SyncSender<Result<Key>>) {
         match self.make_all(sender) {
@@ -89,22 +96,25 @@ impl Work {
     }
 
     fn make_all(&self, sender: &SyncSender<Result<Key>>) -> Result<()> {
-        let rng = WorkerRng::from_system()?;
-        let mut generator = self.generation.generator(rng)?.stopped_by(&self.is_over);
-        if self.left.load(Ordering::Relaxed) > 8 * TOGETHER * self.threads {
-            generator = generator.looking_ahead();
-        }
-        loop {
-            let few = self.claim();
-            if few == 0 {
-                return Ok(());
+        for part in &self.parts {
+            let rng = WorkerRng::from_system()?;
+            let mut generator = part.generation.generator(rng)?.stopped_by(&self.is_over);
+            if part.left.load(Ordering::Relaxed) > 8 * TOGETHER * self.threads {
+                generator = generator.looking_ahead();
             }
-            for made in generator.keys(few)? {
-                if sender.send(Ok(made.key)).is_err() {
-                    return Ok(());
+            loop {
+                let few = part.claim(self.threads);
+                if few == 0 {
+                    break;
+                }
+                for made in generator.keys(few)? {
+                    if sender.send(Ok(made.key)).is_err() {
+                        return Ok(());
+                    }
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -131,15 +141,22 @@ pub(crate) struct KeyGenerator {
     process: u32,
     /// Keys that are still to come.
     to_come: AtomicUsize,
-    bits: usize,
+    sizes: Vec<usize>,
 }
 
 impl KeyGenerator {
-    fn start(generation: Generation, bits: usize, count: usize, threads: usize) -> PyResult<Self> {
-        let threads = threads.min(count).max(1);
-        let work = Arc::new(Work {
+    /// Starts the threads, for `count` keys of each size.
+    fn start(generations: Vec<(usize, Generation)>, count: usize, threads: usize) -> PyResult<Self> {
+        let all = count.checked_mul(generations.len());
+        let all = all.ok_or_else(|| ArgumentError::new_err("the number of keys is out of range"))?;
+        let threads = threads.min(all).max(1);
+        let sizes = generations.iter().map(|(bits, _)| *bits).collect();
+        let parts = generations.into_iter().map(|(_, generation)| Part {
             generation,
             left: AtomicUsize::new(count),
+        });
+        let work = Arc::new(Work {
+            parts: parts.collect(),
             threads,
             is_over: AtomicBool::new(false),
         });
@@ -160,8 +177,8 @@ impl KeyGenerator {
         Ok(KeyGenerator {
             running: Mutex::new(Some(running)),
             process: process::id(),
-            to_come: AtomicUsize::new(count),
-            bits,
+            to_come: AtomicUsize::new(all),
+            sizes,
         })
     }
 
@@ -265,7 +282,8 @@ impl KeyGenerator {
     }
 
     fn __repr__(&self) -> String {
-        format!("<rsalab.KeyGenerator of {} bits>", self.bits)
+        let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
+        format!("<rsalab.KeyGenerator of {} bits>", sizes.join(", "))
     }
 }
 
@@ -281,7 +299,7 @@ impl KeyGenerator {
     text_signature = "(bits=2048, e=65537, *, primes=2)"
 )]
 pub(crate) fn generate(py: Python<'_>, bits: Count, e: Count, primes: Count) -> PyResult<PrivateKey> {
-    let generator = KeyGenerator::start(generation(bits, e, primes)?, bits.0, 1, 1)?;
+    let generator = KeyGenerator::start(vec![(bits.0, generation(bits, e, primes)?)], 1, 1)?;
     match generator.next(py)? {
         Some(key) => Ok(PrivateKey::new(Ready::of(key))),
         None => Err(PyRuntimeError::new_err("a generator of one key made none")),
@@ -291,20 +309,25 @@ pub(crate) fn generate(py: Python<'_>, bits: Count, e: Count, primes: Count) -> 
 /// count new private keys, as an iterator (KeyGenerator) that makes them on threads of their own while the program does
 /// something else. Searches are interleaved, so that many keys take less time each than one.
 ///
-/// bits, e, primes: as for generate. threads: how many search; None for as many as this process may use CPUs.
+/// bits: as for generate; or several sizes, for count keys of each, those of the first size first.
+/// e, primes: as for generate. threads: how many search; None for as many as this process may use CPUs.
 #[pyfunction]
 #[pyo3(
-    signature = (count, bits=BITS, e=EXPONENT, *, primes=PRIMES, threads=Threads::default()),
+    signature = (count, bits=Sizes::one(BITS), e=EXPONENT, *, primes=PRIMES, threads=Threads::default()),
     text_signature = "(count, bits=2048, e=65537, *, primes=2, threads=None)"
 )]
 pub(crate) fn generate_many(
     count: Count,
-    bits: Count,
+    bits: Sizes,
     e: Count,
     primes: Count,
     threads: Threads,
 ) -> PyResult<KeyGenerator> {
-    KeyGenerator::start(generation(bits, e, primes)?, bits.0, count.0, threads.0)
+    let generations = bits
+        .0
+        .into_iter()
+        .map(|bits| Ok((bits.0, generation(bits, e, primes)?)));
+    KeyGenerator::start(generations.collect::<PyResult<_>>()?, count.0, threads.0)
 }
 
 /// The key of a seed of 32 bytes, and of a number: the same on each machine. Insecure on purpose: whoever has the seed

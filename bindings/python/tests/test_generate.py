@@ -32,6 +32,24 @@ def test_many(count: int, threads: int | None) -> None:
             next(made)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_several_sizes_in_one_call(threads: int) -> None:
+    made = rsalab.generate_many(5, (512, 768, 1024), threads=threads)
+    assert made.__length_hint__() == 15
+    assert repr(made) == "<rsalab.KeyGenerator of 512, 768, 1024 bits>"
+    sizes = [key.bits for key in made]
+    assert sorted(sizes) == [512] * 5 + [768] * 5 + [1024] * 5
+    assert threads > 1 or sizes == sorted(sizes)
+    assert list(rsalab.generate_many(5, [])) == []
+    with pytest.raises(rsalab.ArgumentError, match="511"):
+        rsalab.generate_many(1, [512, 511])
+    for wrong in ("2048", [512, "768"], 512.0, None):
+        with pytest.raises(TypeError):
+            rsalab.generate_many(1, wrong)  # type: ignore[arg-type]
+    with pytest.raises(rsalab.ArgumentError, match="out of range"):
+        rsalab.generate_many(2**63, [512, 512])
+
+
 def test_a_closed_generator_ends() -> None:
     with rsalab.generate_many(10**9, 512) as made:
         assert next(made).bits == 512

@@ -15,6 +15,7 @@ rsalab.study measures RSA libraries, and rsalab.engine lets one that is written 
 """
 
 from .jwk import jwk_set
+from .keyfiles import generate_folder, write_jwk_set
 from .errors import (
     ArgumentError,
     ClosedError,
@@ -87,6 +88,7 @@ __all__ = [
     "decrypt_many",
     "encrypt_many",
     "generate",
+    "generate_folder",
     "generate_many",
     "hashes",
     "jwk_set",
@@ -96,4 +98,5 @@ __all__ = [
     "load_public_key",
     "sign_many",
     "verify_many",
+    "write_jwk_set",
 ]

@@ -151,6 +151,12 @@ def _has_death_signal() -> bool:
     return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "prctl")
 
 
+def operand(path: str | os.PathLike[str]) -> str:
+    """A path that no program takes for an option."""
+    text = os.fspath(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
 def failure(command: str, code: int, lines: Sequence[str]) -> ArgumentError | ProgramError:
     """The exception for an exit code, with what the program said in the end."""
     begins = [number for number, line in enumerate(lines) if line.startswith("rsalab: ")]

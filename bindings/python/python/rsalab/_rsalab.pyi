@@ -219,7 +219,7 @@ def load_private_keys(
 def generate(bits: SupportsIndex = 2048, e: SupportsIndex = 65537, *, primes: SupportsIndex = 2) -> PrivateKey: ...
 def generate_many(
     count: SupportsIndex,
-    bits: SupportsIndex = 2048,
+    bits: SupportsIndex | Iterable[SupportsIndex] = 2048,
     e: SupportsIndex = 65537,
     *,
     primes: SupportsIndex = 2,

@@ -129,7 +129,7 @@ class Study:
         # A report is a function of the database: that in the study's folder may be older than it, or missing.
         self._made = tempfile.TemporaryDirectory(prefix="rsalab-report-")
         self._folder = Path(self._made.name)
-        _program.run(["report", _operand(self.path), "--out", self._made.name])
+        _program.run(["report", _program.operand(self.path), "--out", self._made.name])
         self.results: dict[str, Any] = json.loads((self._folder / "results.json").read_text(encoding="utf-8"))
         """Everything that the report says (results.json)."""
 
@@ -180,7 +180,7 @@ class Study:
                 if value is not None:
                     words += [option, str(value)]
             environment = stack.enter_context(_launch.registered([*classes, *register]))
-            _follow(["study", *words, "--out", _operand(folder)], folder, progress, environment)
+            _follow(["study", *words, "--out", _program.operand(folder)], folder, progress, environment)
         return Study(folder)
 
     def resume(self, *, register: Iterable[type[Engine]] = (), progress: Report = None) -> Study:
@@ -189,7 +189,7 @@ class Study:
         register: the classes that take part, again.
         """
         with _launch.registered(register) as environment:
-            _follow(["resume", _operand(self.path)], self.path, progress, environment)
+            _follow(["resume", _program.operand(self.path)], self.path, progress, environment)
         return Study(self.path)
 
     @property
@@ -254,7 +254,7 @@ class Study:
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Writes the samples to a new file: Parquet if its name ends in .parquet, else CSV."""
-        _program.run(["export", "--samples", _operand(self.path), "--out", _operand(path)])
+        _program.run(["export", "--samples", _program.operand(self.path), "--out", _program.operand(path)])
 
     def _results(self) -> IO[str]:
         return (self._folder / "results.csv").open(newline="", encoding="utf-8")
@@ -266,7 +266,7 @@ class Study:
             yield from rows
 
     def _sample_rows(self, header: bool = False) -> Iterator[list[str]]:
-        words = [_program.find(), "export", "--samples", _operand(self.path)]
+        words = [_program.find(), "export", "--samples", _program.operand(self.path)]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             with subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, encoding="utf-8"
@@ -308,12 +308,6 @@ def _follow(words: Sequence[str], folder: Path, progress: Report, environment: M
         raise KeyboardInterrupt(stopped) from None
 
 
-def _operand(path: str | os.PathLike[str]) -> str:
-    """A path that no program takes for an option."""
-    text = os.fspath(path)
-    return f"./{text}" if text.startswith("-") else text
-
-
 def _kinds(names: Iterable[str], texts: Sequence[str], integers: Sequence[str], others: str) -> dict[str, str]:
     def kind(name: str) -> str:
         if name in texts:
@@ -333,7 +327,7 @@ def _words(plan: Plan, stack: ExitStack) -> tuple[list[str], list[type[Engine]],
     elif isinstance(plan, str) and ("\n" in plan or "=" in plan):
         text, name = plan, "study"
     else:
-        return [_operand(plan)], classes, Path(plan).stem
+        return [_program.operand(plan)], classes, Path(plan).stem
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rsalab-plan-"))
     path = Path(folder) / f"{name}.toml"
     path.write_text(text, encoding="utf-8")
