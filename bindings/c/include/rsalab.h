@@ -43,6 +43,18 @@
 #define RSALAB_SALT_ANY -3
 
 /*
+ Rounds of the Miller-Rabin test for a key that is about to be used, for rsalab_private_keys_read: of the composites
+ that somebody chose well one in 65536 passes, and its results fail their check.
+ */
+#define RSALAB_ROUNDS_BEFORE_USE 8
+
+/*
+ Rounds of the Miller-Rabin test that are beyond doubt: a composite passes with a probability below 2^-128, whoever
+ chose it.
+ */
+#define RSALAB_ROUNDS 64
+
+/*
  The outcome of a call, or of one item of a batch. 0 is success.
  */
 typedef enum {
@@ -300,6 +312,20 @@ typedef struct rsalab_private_key rsalab_private_key;
 typedef struct rsalab_public_key rsalab_public_key;
 
 /*
+ Bytes that the library reads: a message, a digest, a signature, a ciphertext or a file.
+ */
+typedef struct {
+  /*
+   The first byte. May be NULL if there are none.
+   */
+  const uint8_t *data;
+  /*
+   How many bytes there are.
+   */
+  size_t len;
+} rsalab_bytes;
+
+/*
  How signatures are made. For PKCS#1 v1.5 with SHA-256: {RSALAB_PADDING_PKCS1, RSALAB_HASH_SHA256, 0, 0}; for PSS:
  {RSALAB_PADDING_PSS, RSALAB_HASH_SHA256, 0, RSALAB_SALT_DIGEST}.
  */
@@ -321,20 +347,6 @@ typedef struct {
    */
   int32_t salt_len;
 } rsalab_signature_scheme;
-
-/*
- Bytes that the library reads: a message, a digest, a signature or a ciphertext.
- */
-typedef struct {
-  /*
-   The first byte. May be NULL if there are none.
-   */
-  const uint8_t *data;
-  /*
-   How many bytes there are.
-   */
-  size_t len;
-} rsalab_bytes;
 
 /*
  How messages are encrypted. For OAEP with SHA-256: {RSALAB_PADDING_OAEP, RSALAB_HASH_SHA256, 0, {NULL, 0}}.
@@ -497,6 +509,29 @@ rsalab_status rsalab_public_key_write(const rsalab_public_key *key,
                                       uint32_t format,
                                       uint8_t *bytes,
                                       size_t *len);
+
+/*
+ Reads many private keys and tests their primes, those of all keys together in the lanes of the CPU.
+
+ files: `count` of them, each as rsalab_private_key_read takes it. password: for those that are encrypted, else NULL;
+ it is not kept. most_bits: as there. rounds: of the Miller-Rabin test with random bases that each prime stands:
+ RSALAB_ROUNDS_BEFORE_USE, RSALAB_ROUNDS, or another number up to 1024; 0 tests none. threads: how many work, the
+ caller among them; 0 for as many as there are CPUs. keys: gets `count` keys, to be freed one by one with
+ rsalab_private_key_free; NULL for a file that failed. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if all are read, ITEMS if not; else nothing is written: ARGUMENT, MEMORY, NULL, INTERNAL. Of an item:
+ KEY, also for a prime that is none; UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, RANDOMNESS. For the words about
+ another item than the first that failed, read it alone.
+ */
+rsalab_status rsalab_private_keys_read(const rsalab_bytes *files,
+                                       size_t count,
+                                       const char *password,
+                                       size_t password_len,
+                                       size_t most_bits,
+                                       size_t rounds,
+                                       size_t threads,
+                                       rsalab_private_key **keys,
+                                       rsalab_status *statuses);
 
 /*
  Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.

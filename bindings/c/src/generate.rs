@@ -1,7 +1,5 @@
 //! Keys, many at once.
 
-use std::{num::NonZero, thread};
-
 use rsalab_reserve::on_threads;
 use rsalab_rsa::{
     PrivateKey,
@@ -15,6 +13,7 @@ use crate::{
     memory,
     pointer::Out,
     status::{Failure, Status, guard_with, more_memory},
+    threads::as_many_as,
 };
 
 /// Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.
@@ -67,11 +66,7 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
 
 /// Each thread makes its share.
 fn generate(generation: &Generation, bits: usize, threads: usize, count: usize) -> Result<Vec<PrivateKey>, Failure> {
-    let threads = match threads {
-        0 => thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
-    };
-    let threads = threads.min(count).max(1);
+    let threads = as_many_as(threads, count);
     let make = |share: usize| -> Result<Vec<PrivateKey>, Failure> {
         // Each thread searches with memory of its own.
         let _memory = more_memory(memory::generation(bits, share))?;

@@ -119,7 +119,7 @@ fn public_handle(loaded: Loaded<PublicKey>) -> *mut PublicKeyHandle {
 /// The longest modulus that is ever read.
 const MOST_BITS: usize = Limits::NONE.most_bits;
 
-fn limits(most_bits: usize) -> Result<Limits, Failure> {
+pub(crate) fn limits(most_bits: usize) -> Result<Limits, Failure> {
     match most_bits {
         0 => Ok(Limits::QUICK),
         most_bits if most_bits <= MOST_BITS => Ok(Limits { most_bits }),
@@ -130,10 +130,12 @@ fn limits(most_bits: usize) -> Result<Limits, Failure> {
     }
 }
 
+/// A password, if there is one.
+///
 /// # Safety
 ///
 /// `password` is NULL, or refers to `len` bytes.
-unsafe fn password_of<'a>(password: *const u8, len: usize) -> Result<Option<&'a [u8]>, Failure> {
+pub(crate) unsafe fn password_of<'a>(password: *const u8, len: usize) -> Result<Option<&'a [u8]>, Failure> {
     match password.is_null() && len == 0 {
         true => Ok(None),
         // SAFETY: the caller's promise.

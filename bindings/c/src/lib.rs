@@ -12,7 +12,9 @@
 //! | schemes and hash functions as C names them | `scheme` |
 //! | what came of each item of a batch | `outcomes` |
 //! | keys: read, written, asked, freed | `key` |
-//! | keys, many at once | `generate` |
+//! | keys, many at once: generated | `generate` |
+//! | keys, many at once: read and checked | `load` |
+//! | how many threads work for a call | `threads` |
 //! | signatures, many at once | `sign` |
 //! | encryption, many at once | `encrypt` |
 //! | blind signatures, many at once | `blind` |
@@ -37,12 +39,14 @@ mod encrypt;
 mod generate;
 mod info;
 mod key;
+mod load;
 mod memory;
 mod outcomes;
 mod pointer;
 mod scheme;
 mod sign;
 mod status;
+mod threads;
 
 /// Memory that the system refuses in the middle of a call comes from the reserve that the call began with (`status`,
 /// `guard`).

@@ -50,6 +50,19 @@ pub(crate) fn file(len: usize, has_password: bool) -> usize {
         .saturating_add(password)
 }
 
+/// For a call that reads files of private keys of so many bytes each, under a password or not, and tests primes.
+pub(crate) fn files(lens: impl Iterator<Item = usize>, has_password: bool) -> usize {
+    let (mut longest, mut kept) = (0, 0_usize);
+    for len in lens {
+        longest = longest.max(len);
+        kept = kept.saturating_add(KEPT).saturating_add(4 * len.min(MOST_FILE));
+    }
+    file(longest, has_password).saturating_add(kept)
+}
+
+/// What is kept of a file is as long as the file at most, and this.
+const KEPT: usize = 4096;
+
 /// Longer files are refused unread.
 const MOST_FILE: usize = 1 << 20;
 

@@ -4,7 +4,7 @@ use std::slice;
 
 use crate::status::{Failure, Status};
 
-/// Bytes that the library reads: a message, a digest, a signature or a ciphertext.
+/// Bytes that the library reads: a message, a digest, a signature, a ciphertext or a file.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Bytes {

@@ -130,6 +130,44 @@ static enum outcome check_read(int is_done, int (*again)(void)) {
 static enum outcome check_read_private(int is_done) { return check_read(is_done, read_private); }
 static enum outcome check_read_locked(int is_done) { return check_read(is_done, read_locked); }
 
+/* Many keys, or a fault among them, on two threads. */
+enum { FILES = 40, DAMAGED = 20 };
+
+static rsalab_private_key *made_keys[FILES];
+static rsalab_status made_statuses[FILES];
+
+static int read_many_of(int is_damaged) {
+  rsalab_bytes files[FILES];
+  for (int i = 0; i < FILES; i++) {
+    files[i].data = pem;
+    files[i].len = is_damaged && i == DAMAGED ? pem_len - 100 : pem_len;
+  }
+  status = rsalab_private_keys_read(files, FILES, NULL, 0, 0, 1, 2, made_keys, made_statuses);
+  return status == (is_damaged ? RSALAB_STATUS_ITEMS : RSALAB_STATUS_OK);
+}
+
+static int read_many(void) { return read_many_of(0); }
+static int read_many_damaged(void) { return read_many_of(1); }
+
+static enum outcome check_read_many_of(int is_done, int is_damaged) {
+  int is_right = 1;
+  for (int i = 0; i < FILES; i++) {
+    /* What failed as a whole has written nothing. */
+    int is_there = is_done && !(is_damaged && i == DAMAGED);
+    is_right &= is_there == (made_keys[i] != NULL);
+    if (is_done) is_right &= made_statuses[i] == (is_there ? RSALAB_STATUS_OK : RSALAB_STATUS_KEY);
+    if (is_there && i % 16 == 0) {
+      OK(rsalab_sign_messages(made_keys[i], &PSS_SHA256, MESSAGES, COUNT, out, sizeof out, NULL));
+      is_right &= is_verified(COUNT);
+    }
+    rsalab_private_key_free(made_keys[i]);
+  }
+  return is_right ? outcome(is_done, 1, is_damaged ? read_many_damaged : read_many) : WRONG;
+}
+
+static enum outcome check_read_many(int is_done) { return check_read_many_of(is_done, 0); }
+static enum outcome check_read_many_damaged(int is_done) { return check_read_many_of(is_done, 1); }
+
 /* A damaged key is refused as such, with its text. */
 static int read_damaged(void) {
   status = rsalab_private_key_read(pem, pem_len - 100, NULL, 0, 0, &made_private);
@@ -262,6 +300,8 @@ static const struct trial TRIALS[] = {
     {"read a private key", NULL, read_private, check_read_private},
     {"read an encrypted key", NULL, read_locked, check_read_locked},
     {"read a damaged key", NULL, read_damaged, check_read_damaged},
+    {"read forty keys, two threads", NULL, read_many, check_read_many},
+    {"read forty, one damaged", NULL, read_many_damaged, check_read_many_damaged},
     {"public half", NULL, publish, check_publish},
     {"write an encrypted key", NULL, write_locked, check_write},
     {"free a key", sign_before, free_key, check_free},

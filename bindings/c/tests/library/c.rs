@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{HERE, Installed, has, run, vectors};
+use crate::support::{HERE, Installed, composite, has, run, vectors};
 
 const STRICT: [&str; 7] = [
     "-std=c99",
@@ -76,6 +76,15 @@ fn run_in_c(name: &str, installed: &Installed) {
 #[test]
 fn keys() {
     run_tests_in_c("keys");
+}
+
+#[test]
+fn load() {
+    if has_compiler() {
+        let installed = Installed::new();
+        fs::write(installed.folder().join("composite.h"), composite::header()).unwrap();
+        run_in_c("load", &installed);
+    }
 }
 
 #[test]

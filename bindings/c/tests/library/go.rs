@@ -32,20 +32,20 @@ fn go() -> Option<PathBuf> {
     })
 }
 
-#[test]
-fn the_package_for_go() {
+/// Go's command in the package, against an installation; none where something is missing.
+fn package() -> Option<impl Fn(&[&str]) -> Command> {
     let Some(go) = go() else {
         eprintln!("SKIPPED: the library from Go: no Go 1.24 or later here");
-        return;
+        return None;
     };
     // cgo needs both.
     if !has("cc", "--version", "the library from Go") || !has("pkg-config", "--version", "the library from Go") {
-        return;
+        return None;
     }
     // Go keeps the path of the library with what it compiled: both stay, and stay together.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
     let installed = Installed::into(&folder);
-    let command = |arguments: &[&str]| {
+    Some(move |arguments: &[&str]| {
         let mut command = installed.command(&go);
         command.env("CGO_ENABLED", "1").env("GOTOOLCHAIN", "local");
         command.env("GOFLAGS", "-buildvcs=false");
@@ -53,16 +53,46 @@ fn the_package_for_go() {
         command.current_dir(Path::new(HERE).join("../go"));
         command.args(arguments);
         command
-    };
-    run(&mut command(&["vet", "./..."]));
-    let said = run(&mut command(&["test", "-count=1", "-v", "./..."]));
+    })
+}
+
+/// Runs the package's tests, and checks that those that matter ran.
+fn run_tests(mut test: Command) {
+    let said = run(&mut test);
     println!("{said}");
     for test in [
         "TestServer",
         "TestHandshakesShareAPass",
         "TestSignaturesAreVerifiedByGo",
         "TestErrorsRepeatNoKey",
+        "TestLoadPrivateKeys",
+        "TestNoKeyIsGivenTwice",
+        "TestKeyPool",
+        "ExampleKeyPool",
     ] {
-        assert!(said.contains(&format!("--- PASS: {test}")), "{test} did not run");
+        assert!(said.contains(&format!("--- PASS: {test} ")), "{test} did not run");
+    }
+}
+
+#[test]
+fn the_package_for_go() {
+    if let Some(command) = package() {
+        run(&mut command(&["vet", "./..."]));
+        run_tests(command(&["test", "-count=1", "-v", "./..."]));
+    }
+}
+
+/// Compiles Go's library with the detector. Benchmarks run once, so that they do not rot.
+#[test]
+#[ignore = "long: make test-all"]
+fn the_package_for_go_under_the_race_detector() {
+    if let Some(command) = package() {
+        run_tests(command(&["test", "-race", "-count=1", "-v", "./..."]));
+        let said = run(&mut command(&["test", "-run=^$", "-bench=.", "-benchtime=1x", "./..."]));
+        println!("{said}");
+        assert!(
+            said.contains("BenchmarkLoad/rsalab/rounds=8"),
+            "a benchmark did not run"
+        );
     }
 }

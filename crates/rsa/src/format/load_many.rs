@@ -39,6 +39,10 @@ pub fn load_many<B: AsRef<[u8]> + Sync>(
     threads: usize,
 ) -> Vec<Result<Loaded<PrivateKey>>> {
     let parts = files.len().div_ceil(TOGETHER);
+    if threads.min(parts) <= 1 {
+        let parts = files.chunks(TOGETHER);
+        return parts.flat_map(|files| load_part(files, reading, rounds)).collect();
+    }
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();

@@ -1,5 +1,6 @@
 //! The library that Cargo built for these tests, installed into a folder of their own; and programs of the system.
 
+pub(crate) mod composite;
 pub(crate) mod vectors;
 
 use std::{
