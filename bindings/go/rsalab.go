@@ -70,32 +70,6 @@ func ParsePrivateKey(bytes, password []byte) (*PrivateKey, error) {
 	return newPrivateKey(key)
 }
 
-// GenerateKeys makes keys of so many bits with the public exponent 65537, on all CPUs.
-func GenerateKeys(bits, count int) ([]*PrivateKey, error) {
-	if bits < 0 || count < 0 {
-		return nil, fmt.Errorf("rsalab: %d keys of %d bits", count, bits)
-	}
-	handles := make([]*C.rsalab_private_key, count)
-	err := call(func() C.rsalab_status {
-		return C.rsalab_private_keys_generate(C.size_t(bits), 0, 0, unsafe.SliceData(handles), C.size_t(count))
-	})
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]*PrivateKey, count)
-	var failed error
-	for i, handle := range handles {
-		// Every handle gets an owner, whatever happens to one of them.
-		if keys[i], err = newPrivateKey(handle); err != nil {
-			failed = err
-		}
-	}
-	if failed != nil {
-		return nil, failed
-	}
-	return keys, nil
-}
-
 // newPrivateKey owns the key from here on.
 func newPrivateKey(key *C.rsalab_private_key) (*PrivateKey, error) {
 	owner := &PrivateKey{key: key}

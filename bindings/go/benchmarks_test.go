@@ -1,0 +1,191 @@
+package rsalab
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Benchmarks against Go's own crypto/rsa and crypto/x509; the command and figures are in NOTES.md. Each reports, besides
+// the time, the CPU time of all threads for one key, which means something on a busy machine too.
+
+// cpu is the CPU time of the process so far.
+func cpu(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// report says what so many keys have cost since the benchmark began.
+func report(b *testing.B, keys int, before time.Duration) {
+	b.StopTimer()
+	b.ReportMetric(float64(keys)/b.Elapsed().Seconds(), "keys/s")
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/1000/float64(keys), "cpu-ms/key")
+}
+
+// BenchmarkGenerate makes keys one after the other in as many goroutines as there are CPUs: with Go, with this package,
+// and from a pool that must make each of them.
+func BenchmarkGenerate(b *testing.B) {
+	for _, bits := range []int{2048, 4096} {
+		of := func(name string, one func(*testing.B) func() error) {
+			b.Run(fmt.Sprintf("bits=%d/by=%s", bits, name), func(b *testing.B) {
+				make := one(b)
+				before := cpu(b)
+				b.ResetTimer()
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						if err := make(); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+				report(b, b.N, before)
+			})
+		}
+		of("crypto-rsa", func(*testing.B) func() error {
+			return func() error { _, err := rsa.GenerateKey(rand.Reader, bits); return err }
+		})
+		of("GenerateRSAKey", func(*testing.B) func() error {
+			return func() error { _, err := GenerateRSAKey(bits); return err }
+		})
+		of("KeyPool", func(b *testing.B) func() error {
+			pool, err := KeyPoolOptions{Refillers: runtime.GOMAXPROCS(0)}.NewKeyPool(map[int]int{bits: 32})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { pool.Close() })
+			// What is ready is used up first.
+			for {
+				if _, err := pool.GetPrivateKey(context.Background(), bits); err != nil {
+					b.Fatal(err)
+				}
+				if pool.Stats()[0].Waited > 0 {
+					break
+				}
+			}
+			return func() error { _, err := pool.Get(context.Background(), bits); return err }
+		})
+	}
+}
+
+// BenchmarkReady is the time of Get where a key is ready: what Go takes to read it, to check it and to precompute.
+func BenchmarkReady(b *testing.B) {
+	for _, bits := range []int{2048, 4096} {
+		b.Run(fmt.Sprintf("bits=%d", bits), func(b *testing.B) {
+			const ready = 16
+			// The pool fills up while the clock stands still.
+			pool := newKeyPool(b, map[int]int{bits: ready})
+			for b.Loop() {
+				if pool.Stats()[0].Ready == 0 {
+					b.StopTimer()
+					for pool.Stats()[0].Ready < ready {
+						time.Sleep(time.Millisecond)
+					}
+					b.StartTimer()
+				}
+				if _, err := pool.Get(context.Background(), bits); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPrecompute is what Go does with a key that it did not make: Precompute, with CRT values as they are in a file
+// and without, and Validate.
+func BenchmarkPrecompute(b *testing.B) {
+	for _, bits := range []int{2048, 4096} {
+		key, err := GenerateRSAKey(bits)
+		if err != nil {
+			b.Fatal(err)
+		}
+		bare := rsa.PrivateKey{PublicKey: key.PublicKey, D: key.D, Primes: key.Primes}
+		withCRT := bare
+		withCRT.Precomputed.Dp, withCRT.Precomputed.Dq = key.Precomputed.Dp, key.Precomputed.Dq
+		withCRT.Precomputed.Qinv = key.Precomputed.Qinv
+		for name, from := range map[string]rsa.PrivateKey{"without-CRT": bare, "with-CRT": withCRT} {
+			b.Run(fmt.Sprintf("bits=%d/%s", bits, name), func(b *testing.B) {
+				for b.Loop() {
+					copy := from
+					copy.Precompute()
+					if err := copy.Validate(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLoad loads 1,000 keys of 2048 bits: with Go, which checks relations alone; with Go, and a test of each prime;
+// and with this package, with and without its test.
+func BenchmarkLoad(b *testing.B) {
+	const count, rounds = 1000, RoundsBeforeUse
+	keys, err := GenerateKeys(2048, count)
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := make([][]byte, count)
+	for i, key := range keys {
+		if files[i], err = key.PKCS8(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ofGo := func(test func(*rsa.PrivateKey) bool) func() error {
+		return func() error {
+			for _, file := range files {
+				parsed, err := x509.ParsePKCS8PrivateKey(file)
+				if err != nil {
+					return err
+				}
+				key := parsed.(*rsa.PrivateKey)
+				if err := key.Validate(); err != nil {
+					return err
+				}
+				if !test(key) {
+					return errors.New("a composite")
+				}
+			}
+			return nil
+		}
+	}
+	ours := func(options LoadOptions) func() error {
+		return func() error {
+			_, errs := options.LoadPrivateKeys(files)
+			return errors.Join(errs...)
+		}
+	}
+	for _, one := range []struct {
+		name string
+		load func() error
+	}{
+		{"crypto-x509", ofGo(func(*rsa.PrivateKey) bool { return true })},
+		{"rsalab/rounds=0/threads=1", ours(LoadOptions{Threads: 1})},
+		{"rsalab/rounds=8/threads=1", ours(LoadOptions{Rounds: rounds, Threads: 1})},
+		{"rsalab/rounds=8/threads=all", ours(LoadOptions{Rounds: rounds})},
+		// As many random bases; big.Int adds base 2 and a Lucas test.
+		{"crypto-x509+ProbablyPrime(8)", ofGo(func(key *rsa.PrivateKey) bool {
+			return key.Primes[0].ProbablyPrime(rounds) && key.Primes[1].ProbablyPrime(rounds)
+		})},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			before, loaded := cpu(b), 0
+			for b.Loop() {
+				if err := one.load(); err != nil {
+					b.Fatal(err)
+				}
+				loaded += count
+			}
+			report(b, loaded, before)
+		})
+	}
+}
