@@ -7,7 +7,11 @@ import "C"
 
 import (
 	"crypto/rsa"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -57,16 +61,23 @@ func GenerateRSAKeys(bits, count int) ([]*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]*rsa.PrivateKey, count)
-	var failed error
-	for i, handle := range handles {
-		if keys[i], err = keyOfGo(handle, (bits+7)/8); err != nil {
-			failed = err
-		}
-		C.rsalab_private_key_free(handle)
+	// Go takes its time with each, too.
+	keys, errs := make([]*rsa.PrivateKey, count), make([]error, count)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), count) {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
+				keys[i], errs[i] = keyOfGo(handles[i], (bits+7)/8)
+				C.rsalab_private_key_free(handles[i])
+			}
+		}()
 	}
-	if failed != nil {
-		return nil, failed
+	workers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return keys, nil
 }

@@ -3,6 +3,7 @@ package rsalab
 /*
 #include <pthread.h>
 #include <rsalab.h>
+#include <signal.h>
 #include <stdio.h>
 #ifdef __linux__
 #include <sys/resource.h>
@@ -20,6 +21,10 @@ struct generation {
 
 static void *generate_idly(void *argument) {
   struct generation *work = argument;
+  // Signals to the process are for the others, which answer them sooner.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
 #ifdef __linux__
   // The priority of this thread alone, which ends with it.
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
@@ -91,7 +96,7 @@ type KeyPoolStats struct {
 	Waited uint64
 	// Failed counts the attempts to make keys that failed; Err is what the last one said.
 	Failed uint64
-	Err    error
+	Err    error `json:"-"`
 }
 
 // NewKeyPool makes a pool that keeps so many keys ready, by their bits, and begins to fill it. Of a size with 0 keys
@@ -179,10 +184,13 @@ func (p *KeyPool) GetPrivateKey(ctx context.Context, bits int) (*PrivateKey, err
 // Stats are those of each size, by the bits.
 func (p *KeyPool) Stats() []KeyPoolStats { return p.stock.stats() }
 
-// Close ends the pool: it wipes the keys that nobody got, and calls of Get return ErrKeyPoolClosed. It waits for keys
-// that are being made, which takes a few tenths of a second up to 4096 bits, and as long as one key takes above. A pool
-// may be closed more than once; the error is nil.
+// Close ends the pool: it wipes the keys that nobody got, and calls of Get return ErrKeyPoolClosed. It does not wait for
+// keys that are being made, which are wiped when they are made. A pool may be closed more than once; the error is nil.
 func (p *KeyPool) Close() error {
 	p.stock.close()
 	return nil
 }
+
+// Wait waits until the pool is closed, and nothing of it runs any more. That may take seconds where the CPUs are busy:
+// the background ends at its low priority.
+func (p *KeyPool) Wait() { p.stock.wait() }

@@ -19,12 +19,15 @@ func newKeyPool(t testing.TB, ready map[int]int) *KeyPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { pool.Close() })
+	t.Cleanup(func() {
+		pool.Close()
+		pool.Wait()
+	})
 	return pool
 }
 
 func TestKeyPool(t *testing.T) {
-	pool := newKeyPool(t, map[int]int{1024: 20, 2048: 4})
+	pool := newKeyPool(t, map[int]int{1024: 10, 2048: 1})
 	const workers, each = 8, 10
 	var mutex sync.Mutex
 	moduli := make(map[string]bool)
@@ -80,11 +83,12 @@ func TestKeyPool(t *testing.T) {
 	}
 	eventually(t, "the pool is full", func() bool {
 		stats := pool.Stats()
-		return stats[0].Ready > 15 && stats[1].Ready == 4
+		return stats[0].Ready > 7 && stats[1].Ready == 1
 	})
 	if err := pool.Close(); err != nil {
 		t.Error(err)
 	}
+	pool.Wait()
 	var given uint64
 	for _, stats := range pool.Stats() {
 		given += stats.Given
@@ -142,15 +146,15 @@ func TestKeyPoolIsRefused(t *testing.T) {
 
 // A call that waits ends with its context, long before its key is made; and with the pool.
 func TestKeyPoolWaits(t *testing.T) {
-	pool := newKeyPool(t, map[int]int{8192: 0})
+	pool := newKeyPool(t, map[int]int{4096: 0})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if _, err := pool.Get(ctx, 8192); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := pool.Get(ctx, 4096); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	failed := make(chan error)
 	go func() {
-		_, err := pool.Get(context.Background(), 8192)
+		_, err := pool.Get(context.Background(), 4096)
 		failed <- err
 	}()
 	eventually(t, "it waits, or is done", func() bool { return pool.Stats()[0].Waited == 2 || pool.Stats()[0].Given == 1 })
@@ -159,6 +163,7 @@ func TestKeyPoolWaits(t *testing.T) {
 	if err := <-failed; err != nil && !errors.Is(err, ErrKeyPoolClosed) {
 		t.Error(err)
 	}
+	pool.Wait()
 	if stats := pool.Stats()[0]; stats.Made != stats.Given+stats.Wiped {
 		t.Errorf("%+v", stats)
 	}
@@ -188,13 +193,14 @@ func TestKeyPoolIsIdle(t *testing.T) {
 	if before := niced(t); before != 0 {
 		t.Skipf("SKIPPED: %d threads have the lowest priority already", before)
 	}
-	pool, err := KeyPoolOptions{Refillers: 2}.NewKeyPool(map[int]int{4096: 50})
+	pool, err := KeyPoolOptions{Refillers: 2}.NewKeyPool(map[int]int{1024: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
 	eventually(t, "two threads of the lowest priority work", func() bool { return niced(t) == 2 })
 	pool.Close()
+	pool.Wait()
 	if left := niced(t); left != 0 {
 		t.Errorf("%d threads have the lowest priority still", left)
 	}
@@ -213,12 +219,14 @@ func TestKeyPoolsAreFreed(t *testing.T) {
 	}
 	round := func() {
 		for range 20 {
-			pool := newKeyPool(t, map[int]int{512: 40, 1024: 1})
-			eventually(t, "keys are ready", func() bool { return pool.Stats()[0].Ready > 10 })
-			if _, err := pool.GetPrivateKey(context.Background(), 512); err != nil {
-				t.Fatal(err)
+			pool := newKeyPool(t, map[int]int{512: 4})
+			for range 4 {
+				if _, err := pool.GetPrivateKey(context.Background(), 512); err != nil {
+					t.Fatal(err)
+				}
 			}
 			pool.Close()
+			pool.Wait()
 		}
 	}
 	round()

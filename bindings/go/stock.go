@@ -326,22 +326,25 @@ func (s *stock[K]) stats() []KeyPoolStats {
 	return all
 }
 
-// close discards what is ready, tells whoever waits, and waits for what is being made.
+// close discards what is ready, and tells whoever waits. What is being made is discarded when it is made.
 func (s *stock[K]) close() {
 	s.mutex.Lock()
-	if !s.isClosed {
-		s.isClosed = true
-		close(s.closed)
-		s.taken.Broadcast()
-		for _, shelf := range s.shelves {
-			for len(shelf.waiting) > 0 {
-				shelf.answerFirst(answer[K]{err: ErrKeyPoolClosed})
-			}
-			for key, isReady := shelf.pop(); isReady; key, isReady = shelf.pop() {
-				s.put(shelf, key)
-			}
+	defer s.mutex.Unlock()
+	if s.isClosed {
+		return
+	}
+	s.isClosed = true
+	close(s.closed)
+	s.taken.Broadcast()
+	for _, shelf := range s.shelves {
+		for len(shelf.waiting) > 0 {
+			shelf.answerFirst(answer[K]{err: ErrKeyPoolClosed})
+		}
+		for key, isReady := shelf.pop(); isReady; key, isReady = shelf.pop() {
+			s.put(shelf, key)
 		}
 	}
-	s.mutex.Unlock()
-	s.workers.Wait()
 }
+
+// wait waits until the stock is closed and nobody makes keys for it any more.
+func (s *stock[K]) wait() { s.workers.Wait() }
