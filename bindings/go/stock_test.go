@@ -255,7 +255,7 @@ func TestClosedStock(t *testing.T) {
 	f.mutex.Lock()
 	f.gate = make(chan struct{})
 	f.mutex.Unlock()
-	// Some wait, and two keys are being made for them, while it is closed by several.
+	// Some wait, and keys are being made for them, while it is closed by several.
 	errs := make(chan error, 5)
 	for range cap(errs) {
 		go func() {
@@ -263,7 +263,7 @@ func TestClosedStock(t *testing.T) {
 			errs <- err
 		}()
 	}
-	eventually(t, "all wait", func() bool { return s.stats()[0].Waiting == cap(errs) && f.running.Load() == 2 })
+	eventually(t, "all wait", func() bool { return s.stats()[0].Waiting == cap(errs) && f.running.Load() > 0 })
 	var group sync.WaitGroup
 	for range 3 {
 		group.Add(1)
@@ -282,8 +282,8 @@ func TestClosedStock(t *testing.T) {
 	}
 	// Nobody waits for what is being made, unless he wants to.
 	group.Wait()
-	if running := f.running.Load(); running != 2 {
-		t.Errorf("%d still make keys", running)
+	if f.running.Load() == 0 {
+		t.Error("somebody waited")
 	}
 	close(f.gate)
 	s.close()
