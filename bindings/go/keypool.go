@@ -61,9 +61,10 @@ import (
 // ErrKeyPoolClosed is what a KeyPool says that has been closed.
 var ErrKeyPoolClosed = errors.New("rsalab: the pool of keys is closed")
 
-// KeyPool keeps RSA keys of some sizes ready, for services that need new keys at once: each is given out once. Keys are
-// made in the background at the lowest priority, on CPUs that nobody else needs (Linux; elsewhere at that of the
-// process). If there is none of a size, Get makes one, or a few together where several calls wait.
+// KeyPool keeps RSA keys of some sizes ready, with the public exponent 65537, for services that need new keys at once:
+// each is given out once. Keys are made in the background at the lowest priority, on CPUs that nobody else needs (Linux;
+// elsewhere at that of the process). If there is none of a size, Get has one made, or a few together where several calls
+// wait.
 //
 // Until it is given out a key is in the memory of the library, which wipes it; Close wipes those that nobody got.
 // Goroutines may share a pool. It ends with Close alone.
