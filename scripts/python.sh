@@ -61,4 +61,6 @@ if "$folder/venv/bin/python" -m pyright --version >/dev/null 2>&1; then
 else
   echo "SKIPPED: the Python package's types for pyright, which cannot be installed here" >&2
 fi
+# What the notebooks show is kept, as pages.
+export RSALAB_NOTEBOOKS="${RSALAB_NOTEBOOKS:-$folder/notebooks}"
 "$folder/venv/bin/python" -m pytest -q -rs -o "cache_dir=$cache/pytest" $sources/tests "$@"

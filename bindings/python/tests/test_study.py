@@ -178,6 +178,24 @@ def test_options_change_a_plan(tmp_path: Path) -> None:
         Study.run(PLAN, tmp_path / "s", progress=False)
 
 
+def test_an_article_is_done_again_and_its_claims_are_judged(tmp_path: Path) -> None:
+    made = Study.run(
+        "text-threads",
+        tmp_path / "s",
+        engines=["own"],
+        threads=[2, 1],
+        symbols=[100, 1000],
+        repeats=2,
+        progress=False,
+    )
+    assert {cell["symbols"] for cell in made.cells} == {100, 1000}
+    assert {cell["operations"] for cell in made.cells} == {2}
+    claims = made.results["articles"][0]["claims"]
+    assert [claim["claim"] for claim in made.claims] == [claim["claim"] for claim in claims]
+    assert {claim["engine"] for claim in made.claims} == {"own"}
+    assert "too_few_values" in {claim["verdict"] for claim in made.claims}
+
+
 def test_progress_goes_to_a_function(tmp_path: Path) -> None:
     seen: list[tuple[int, int, str, str]] = []
 

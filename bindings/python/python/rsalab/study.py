@@ -147,7 +147,9 @@ class Study:
         register: Iterable[type[Engine]] = (),
         bits: Iterable[int] | None = None,
         threads: Iterable[int] | None = None,
+        symbols: Iterable[int] | None = None,
         seconds: float | None = None,
+        repeats: int | None = None,
         seed: str | None = None,
         nice: int | None = None,
         progress: Report = None,
@@ -159,7 +161,7 @@ class Study:
         out: the folder of the study, new or empty; results/NAME-TIME if not given.
         engines: these in place of the plan's, by name ("own", "gmp:powm") or as classes.
         register: classes that a plan names, or finds among the present ones.
-        bits, threads, seconds, seed, nice: as the options of `rsalab study`.
+        bits, threads, symbols, seconds, repeats, seed, nice: in place of the plan's, as the options of `rsalab study`.
         progress: None shows it, False shows nothing; a function gets a Progress for each step.
 
         Ctrl-C stops the study; everything that was measured is kept, and Study.open(out).resume() goes on.
@@ -172,11 +174,12 @@ class Study:
                 classes += [engine for engine in chosen if not isinstance(engine, str)]
                 names = [engine if isinstance(engine, str) else engine.engine_name() for engine in chosen]
                 words += ["--engines", ",".join(names)]
-            lists = {"--bits": bits, "--threads": threads}
+            lists = {"--bits": bits, "--threads": threads, "--symbols": symbols}
             for option, values in lists.items():
                 if values is not None:
                     words += [option, ",".join(str(operator.index(value)) for value in values)]
-            for option, value in {"--seconds": seconds, "--seed": seed, "--nice": nice}.items():
+            single = {"--seconds": seconds, "--repeats": repeats, "--seed": seed, "--nice": nice}
+            for option, value in single.items():
                 if value is not None:
                     words += [option, str(value)]
             environment = stack.enter_context(_launch.registered([*classes, *register]))
@@ -206,6 +209,27 @@ class Study:
     def findings(self) -> list[str]:
         """The answers: who, by how much, how sure. A sentence each."""
         return [finding["sentence"] for finding in self.results["findings"]]
+
+    @property
+    def claims(self) -> list[dict[str, str]]:
+        """What became of the claims of the articles that the study does again: a row for each claim and engine,
+        with what was measured, or why it could not be.
+        """
+        return [
+            {
+                "article": article["title"],
+                "claim": claim["claim"],
+                "published": claim["published"],
+                "engine": verdict["engine"],
+                "verdict": verdict["verdict"],
+                "measured": "; ".join(
+                    case["sentence"] for case in claim["cases"] if case["engine"] == verdict["engine"]
+                ),
+            }
+            for article in self.results["articles"]
+            for claim in article["claims"]
+            for verdict in claim["verdicts"]
+        ]
 
     @property
     def figures(self) -> dict[str, Figure]:
