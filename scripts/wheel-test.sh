@@ -55,6 +55,33 @@ rsalab keygen --out key.pem --public-out public.pem
 echo "a message" > message
 rsalab sign --key key.pem message
 rsalab verify --key public.pem message
+# The Python package, where the wheel has it, finds the program that lies next to it, and pytest the fixtures.
+cat > own.py <<'PYTHON'
+from importlib.metadata import entry_points
+from rsalab import generate_many, write_jwk_set
+from rsalab.engine import Engine
+from rsalab.study import Study, program
+
+class PythonPow(Engine):
+    operations = ("private",)
+    def prepare(self, job, key):
+        self.key = key
+    def run(self, item):
+        return pow(int.from_bytes(item), self.key.d, self.key.n).to_bytes(len(item))
+
+assert [point.value for point in entry_points(group="pytest11", name="rsalab_pytest")] == ["rsalab_pytest"]
+write_jwk_set("keys.json", generate_many(2, [2048, 3072]))
+engines = ["own", PythonPow, "gmp"]
+grid = {"operations": ["private"], "engines": engines, "bits": [512]}
+study = Study.run({"measure": {"budget_s": 0.2}, "grid": [grid]}, "python", progress=False)
+states = {cell["engine"]: cell["state"] for cell in study.cells}
+assert states == {"own": "done", "python-pow": "done", "gmp": "done"}, states
+assert len(study.figures) == 1 and study.is_complete
+print("measured from Python:", *states, "- by", program())
+PYTHON
+if python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("rsalab") is None)'; then
+  (unset RSALAB_PROGRAM; python3 own.py) | grep -F "by $(cd "$1" && pwd -P)/rsalab"
+fi
 USE
 
 echo "in an environment of its own, by pip:"
