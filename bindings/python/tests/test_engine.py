@@ -283,6 +283,32 @@ def test_what_cannot_be_sent_to_another_process_is_said() -> None:
         carried.source("lock")
 
 
+class Own(PythonPow):
+    """Called as an engine of the program's is"""
+
+
+class Twice(PythonPow):
+    """Called as another class is"""
+
+    name = "python-pow"
+
+
+class Spaced(PythonPow):
+    """Called as no engine is"""
+
+    name = "Python pow"
+
+
+def test_names_are_those_of_no_other_engine() -> None:
+    with pytest.raises(ArgumentError, match="there is an engine own already"):
+        engines([Own])
+    with pytest.raises(ArgumentError, match="two classes are called python-pow"):
+        engines([PythonPow, Twice])
+    assert engines([PythonPow, PythonPow])
+    with pytest.raises(ArgumentError, match="cannot be called 'Python pow'"):
+        engines([Spaced])
+
+
 def test_a_prefix_of_the_users_is_searched_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     other = tmp_path / "bin" / "rsalab-peer-theirs"

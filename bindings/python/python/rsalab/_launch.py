@@ -6,6 +6,7 @@ import ast
 import contextlib
 import linecache
 import os
+import re
 import shlex
 import symtable
 import sys
@@ -14,16 +15,23 @@ import types
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from . import _program
 from .engine import Engine
 from .errors import ArgumentError
 
 _PREFIX = "RSALAB_PREFIX"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 
 
 @contextlib.contextmanager
 def registered(classes: Iterable[type[Engine]]) -> Generator[Mapping[str, str] | None]:
     """The environment in which the program finds these engines, too; None if there are none."""
-    chosen = {engine.engine_name(): engine for engine in classes}
+    chosen: dict[str, type[Engine]] = {}
+    for engine in classes:
+        if chosen.setdefault(engine.engine_name(), engine) is not engine:
+            raise ArgumentError(f"two classes are called {engine.engine_name()}: one of them needs another name")
+    for name in chosen:
+        _check_name(name)
     if not chosen:
         yield None
         return
@@ -40,6 +48,20 @@ def registered(classes: Iterable[type[Engine]]) -> Generator[Mapping[str, str] |
             launcher.chmod(0o755)
         _link_prefix(os.environ.get(_PREFIX), Path(folder), binaries)
         yield {**os.environ, _PREFIX: folder}
+
+
+def _check_name(name: str) -> None:
+    """A name that the program takes for an engine, and for no other one."""
+    if not _NAME.fullmatch(name):
+        raise ArgumentError(
+            f"an engine cannot be called {name!r}: a name has lower-case letters, digits, - and _, 32 at most, and "
+            "begins with a letter or a digit"
+        )
+    try:
+        _program.run(["study", "smoke", "--engines", name, "--print-plan"])
+    except ArgumentError:
+        return
+    raise ArgumentError(f"there is an engine {name} already: give the attribute `name` of the class another one")
 
 
 def _link_prefix(named: str | None, folder: Path, binaries: Path) -> None:
