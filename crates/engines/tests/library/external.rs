@@ -194,12 +194,7 @@ fn jca_conforms_with_the_check_of_the_result() {
 #[cfg(unix)]
 #[test]
 fn the_engine_of_the_page_conforms() {
-    use std::os::unix::fs::PermissionsExt;
-    let python = Command::new("python3")
-        .args(["-c", "import sys; sys.exit(sys.version_info < (3, 8))"])
-        .stderr(Stdio::null())
-        .status();
-    if !python.is_ok_and(|status| status.success()) {
+    if !has_python("3, 8") {
         eprintln!("SKIPPED: the engine of docs/src/how-to/bring-your-own-engine.md, which needs Python 3.8");
         return;
     }
@@ -212,13 +207,6 @@ fn the_engine_of_the_page_conforms() {
         .expect("the page shows an engine");
     assert!(program.lines().count() <= 50);
 
-    let home = tempfile::tempdir().expect("a folder for the test");
-    let file = home.path().join("rsalab-peer-python-pow");
-    fs::write(&file, program).expect("the folder can be written to");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let registry = Registry::new(home.path().join("rsalab"), &[home.path().join("prefix")]);
-    let engine = registry.select("python-pow").expect("it is there").engine;
-    let location = registry.locate(&engine).expect("it is there");
     let scope = Scope {
         sizes: vec![(768, 16), (1024, 8), (2048, 2)],
         keys: Vec::new(),
@@ -226,6 +214,65 @@ fn the_engine_of_the_page_conforms() {
         threads: 1,
         ..Scope::quick()
     };
-    let tried = assert_worker_conforms(&location, &scope);
-    assert_eq!(tried.into_iter().collect::<Vec<_>>(), [Op::Private, Op::Public]);
+    let tried = users_engine_conforms("python-pow", program, &scope);
+    assert_eq!(tried, [Op::Private, Op::Public]);
+}
+
+/// A class of the package `rsalab` for Python, of which the modules that speak the protocol need no other.
+#[cfg(unix)]
+#[test]
+fn an_engine_that_is_a_class_conforms() {
+    if !has_python("3, 11") {
+        eprintln!("SKIPPED: an engine that is a class of the Python package, which needs Python 3.11");
+        return;
+    }
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/python");
+    let modules = tempfile::tempdir().expect("a folder for the test");
+    let package = modules.path().join("rsalab");
+    fs::create_dir(&package).expect("the folder can be written to");
+    fs::write(package.join("__init__.py"), "").expect("the folder can be written to");
+    for name in ["engine.py", "_worker.py"] {
+        fs::copy(sources.join("python/rsalab").join(name), package.join(name)).expect("the package has it");
+    }
+    let everything = sources.join("tests/everything.py");
+    fs::copy(everything, modules.path().join("everything.py")).expect("the tests have it");
+    let lines = [
+        "#!/usr/bin/env python3".to_owned(),
+        format!("import sys; sys.path[:0] = [{:?}]", modules.path()),
+        "from everything import Everything".to_owned(),
+        "from rsalab.engine import main".to_owned(),
+        "main(Everything)".to_owned(),
+    ];
+    let scope = Scope {
+        sizes: vec![(512, 8), (768, 4)],
+        keys: vec![(512, 3), (768, 2)],
+        threads: 1,
+        ..Scope::quick()
+    };
+    let tried = users_engine_conforms("every_thing", &lines.join("\n"), &scope);
+    assert_eq!(tried, Op::ALL);
+}
+
+/// Runs the suite on a program that is found as a user's own engine is. Returns what it does.
+#[cfg(unix)]
+fn users_engine_conforms(name: &str, program: &str, scope: &Scope) -> Vec<Op> {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().expect("a folder for the test");
+    let file = home.path().join(format!("rsalab-peer-{name}"));
+    fs::write(&file, program).expect("the folder can be written to");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let registry = Registry::new(home.path().join("rsalab"), &[home.path().join("prefix")]);
+    let engine = registry.select(name).expect("it is there").engine;
+    let location = registry.locate(&engine).expect("it is there");
+    assert_worker_conforms(&location, scope).into_iter().collect()
+}
+
+#[cfg(unix)]
+fn has_python(version: &str) -> bool {
+    let script = format!("import sys; sys.exit(sys.version_info < ({version}))");
+    let python = Command::new("python3")
+        .args(["-c", &script])
+        .stderr(Stdio::null())
+        .status();
+    python.is_ok_and(|status| status.success())
 }
