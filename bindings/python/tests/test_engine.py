@@ -273,10 +273,13 @@ def test_the_protocol_as_its_page_has_it() -> None:
     outputs = ask(worker, "outputs")["outputs"]
     assert outputs == f"{pow(2, 65537, KEY.n):0128x}{pow(3, 65537, KEY.n):0128x}"
     block = ask(worker, "block", plan={"discard_ns": 0, "min_ns": 2_000_000, "max_samples": 4})["block"]
-    assert 2 < len(block["samples"]) <= 4
+    assert 1 <= len(block["samples"]) <= 4 and block["elapsed_ns"] >= 2_000_000
     assert sum(sample["elapsed_ns"] for sample in block["samples"]) <= block["elapsed_ns"]
     counted = ask(worker, "block", plan={"discard_ns": 0, "min_ns": 0, "calls": 7, "max_samples": 100})["block"]
     assert [sample["operations"] for sample in counted["samples"]] == [1] * 7
+    merged = ask(worker, "block", plan={"discard_ns": 10**8, "min_ns": 0, "calls": 7, "max_samples": 4})["block"]
+    assert [sample["operations"] for sample in merged["samples"]] == [2, 2, 2, 1]
+    assert merged["discarded_operations"] >= 1
     for inputs, kind, item in [
         (f"{KEY.n:0128x}", "input_out_of_range", 0),
         (two[2:], "length", None),
