@@ -160,6 +160,24 @@ def test_opening_a_study_changes_nothing(study: Study) -> None:
     assert files() == before
 
 
+def test_a_report_is_removed_with_its_study_and_not_by_a_child(study: Study) -> None:
+    opened = Study.open(study.path)
+    folder = opened._folder
+    if (child := os.fork()) == 0:
+        del opened
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert opened.report and folder.exists()
+    del opened
+    assert not folder.exists()
+
+
+def test_a_notebook_shows_so_many_figures(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "_SHOWN_FIGURES", 1)
+    shown = study._repr_html_()
+    assert shown.count("<svg") == 1 and "And 1 more" in shown
+
+
 def test_options_change_a_plan(tmp_path: Path) -> None:
     made = Study.run(
         PLAN,

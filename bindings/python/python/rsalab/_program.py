@@ -148,7 +148,8 @@ def _pass_on(source: IO[str], take: Callable[[str], object] | None, lines: list[
 
 
 def _has_death_signal() -> bool:
-    return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "prctl")
+    # A program that embeds Python may name no interpreter.
+    return sys.platform == "linux" and bool(sys.executable) and hasattr(ctypes.CDLL(None), "prctl")
 
 
 def operand(path: str | os.PathLike[str]) -> str:

@@ -27,9 +27,11 @@ import html
 import json
 import operator
 import os
+import shutil
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -62,6 +64,8 @@ _RATIO = (
 # The types of what `export --samples` writes; all other columns are integers.
 _SAMPLE_TEXTS = "op mode exponent engine state interruption".split()
 _FLAGS = ("bare", "counted")
+# As many as a notebook shows of a study at once; an article has dozens.
+_SHOWN_FIGURES = 12
 
 
 def program() -> str:
@@ -127,9 +131,10 @@ class Study:
         self.path = Path(path)
         """The folder of the study."""
         # A report is a function of the database: that in the study's folder may be older than it, or missing.
-        self._made = tempfile.TemporaryDirectory(prefix="rsalab-report-")
-        self._folder = Path(self._made.name)
-        _program.run(["report", _program.operand(self.path), "--out", self._made.name])
+        made = tempfile.mkdtemp(prefix="rsalab-report-")
+        weakref.finalize(self, _remove, made, os.getpid())
+        self._folder = Path(made)
+        _program.run(["report", _program.operand(self.path), "--out", made])
         self.results: dict[str, Any] = json.loads((self._folder / "results.json").read_text(encoding="utf-8"))
         """Everything that the report says (results.json)."""
 
@@ -316,9 +321,18 @@ class Study:
         figures = "".join(
             f'<figure style="margin:1em 0">{figure.svg()}'
             f"<figcaption>{html.escape(figure.description)}</figcaption></figure>"
-            for figure in self.figures.values()
+            for figure in list(self.figures.values())[:_SHOWN_FIGURES]
         )
+        left = len(self.figures) - _SHOWN_FIGURES
+        if left > 0:
+            figures += f"<p>And {left} more: <code>figures</code> has all of them.</p>"
         return f"<h3>{html.escape(self.title)}</h3>{state}<ul>{findings}</ul>{figures}"
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes a report, but not in a child of a fork: the parent still has it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _follow(words: Sequence[str], folder: Path, progress: Report, environment: Mapping[str, str] | None) -> None:
