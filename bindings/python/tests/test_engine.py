@@ -55,6 +55,16 @@ def test_a_class_takes_part_in_a_study_and_does_every_operation_right(tmp_path: 
     assert study.is_complete
 
 
+def test_classes_replace_the_engines_of_a_preset_or_are_among_the_present(tmp_path: Path) -> None:
+    made = Study.run("smoke", tmp_path / "a", engines=["own", PythonPow], seconds=0.1, progress=False)
+    assert {cell["engine"] for cell in made.cells} == {"own", "python-pow"}
+    grid = {"operations": ["public"], "engines": "present", "bits": [512]}
+    plan = {"measure": {"budget_s": 0.1}, "grid": [grid]}
+    made = Study.run(plan, tmp_path / "b", register=[PythonPow], progress=False)
+    states = {cell["engine"]: cell["state"] for cell in made.cells}
+    assert states["python-pow"] == states["textbook"] == "done"
+
+
 def test_answers_at_every_edge_are_right() -> None:
     with _launch.registered([PythonPow]) as environment:
         said = _program.run(["vectors", "--engines", "python-pow", "--bits", "512,1026"], environment=environment)
@@ -291,6 +301,18 @@ def test_the_protocol_as_its_page_has_it() -> None:
     assert ask(worker, "release") == {"answer": "released"}
     assert os.sched_getaffinity(0) == before
     assert ask(worker, "quit") == {"answer": "bye"}
+
+
+class Misspelt(PythonPow):
+    """Says what no ledger has"""
+
+    ledger = {"crt": True, "constant-time": True, "clock": "harness"}
+
+
+def test_a_ledger_states_what_there_is_to_state() -> None:
+    refused = ask(_worker.Worker(Misspelt), "supports", job=job(op="private"))
+    assert refused["kind"] == "library" and "a ledger has no clock, constant-time; it has" in refused["message"]
+    assert ask(_worker.Worker(Misspelt), "supports", job=job())["ledger"]["exponent"] == 65537
 
 
 @pytest.mark.parametrize("line", [b'{"request":"sing"}', b"[1]", b"{", b'{"request":"prepare"}', b"\xff\n", b"3"])

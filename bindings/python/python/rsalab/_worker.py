@@ -21,6 +21,9 @@ _MAX_LINE = (1 << 30) + (1 << 20)
 _GRACE_S = 2.0
 _MAX_SAMPLES = 1 << 20
 
+# What an engine may say of itself. Whose threads and clock they are is not up to it.
+_CONDITIONS = set("crt blinding result_check constant_time rounds sieve exponent padding setup lanes".split())
+
 Answer = dict[str, Any]
 
 
@@ -142,7 +145,11 @@ class Worker:
             ledger["exponent"] = job.exponent
         if job.op in ("sign", "verify"):
             ledger["padding"] = "PKCS#1 v1.5 with SHA-256, of a digest"
-        return {**ledger, **engine.conditions(job)}
+        stated = engine.conditions(job)
+        unknown = sorted(set(stated) - _CONDITIONS)
+        if unknown:
+            raise Refusal("library", f"a ledger has no {', '.join(unknown)}; it has {', '.join(sorted(_CONDITIONS))}")
+        return {**ledger, **stated}
 
     def _prepare(self, job: Job, keys: Sequence[Mapping[str, Any]], inputs: bytes) -> Answer:
         engine = self._class()

@@ -167,8 +167,8 @@ class Engine:
     variants: ClassVar[Sequence[str]] = ()
     """Variants that a plan may name (NAME:VARIANT), the default first."""
     ledger: ClassVar[Mapping[str, object]] = {}
-    """The conditions of the private operation: crt, blinding, result_check, constant_time, each True or False. Ratios
-    with engines that work under others are marked."""
+    """The conditions of operations with a private key: crt, blinding, result_check, constant_time, each True or False;
+    also setup, in words, and lanes, a number. Ratios with engines that work under others are marked."""
 
     @classmethod
     def engine_name(cls) -> str:
@@ -183,8 +183,8 @@ class Engine:
         return None
 
     def conditions(self, job: Job) -> Mapping[str, object]:
-        """The ledger of a job that is done: `ledger` for the operations that use a private key. Entries that are left
-        out do not arise."""
+        """The ledger of a job that is done: `ledger` for the operations that use a private key. Others that state more,
+        such as rounds and sieve of a search for primes, override this. Entries that are left out do not arise."""
         return self.ledger if job.op in ("private", "sign", "text_decrypt") else {}
 
     def prepare(self, job: Job, key: Key | None) -> None:
