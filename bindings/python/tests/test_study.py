@@ -163,12 +163,16 @@ def test_opening_a_study_changes_nothing(study: Study) -> None:
 def test_a_report_is_removed_with_its_study_and_not_by_a_child(study: Study) -> None:
     opened = Study.open(study.path)
     folder = opened._folder
+    figure = next(iter(opened.figures.values()))
     if (child := os.fork()) == 0:
         del opened
         os._exit(0)
     os.waitpid(child, 0)
     assert opened.report and folder.exists()
     del opened
+    # What was taken from a study works without its name.
+    assert figure.svg() and list(Study.open(study.path).samples)
+    del figure
     assert not folder.exists()
 
 

@@ -69,7 +69,8 @@ _SHOWN_FIGURES = 12
 
 
 def program() -> str:
-    """The path of the program that runs studies. ProgramNotFoundError if it is in none of the places above."""
+    """The path of the program that runs studies. ProgramNotFoundError if it is in none of the places where it is
+    looked for."""
     return _program.find()
 
 
@@ -96,22 +97,26 @@ def print_plan(plan: Plan) -> str:
 class Figure:
     """A figure of a report. A notebook shows it."""
 
-    def __init__(self, about: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, about: Mapping[str, Any], study: Study) -> None:
         self.id: str = about["id"]
         """The name that the figure has in every report."""
         self.title: str = about["title"]
         """The title."""
         self.description: str = about["description"]
         """What is to be seen."""
-        self._folder = folder
+        # The files are there as long as the study is.
+        self._study = study
+
+    def _file(self, ending: str) -> Path:
+        return self._study._folder / "figures" / f"{self.id}.{ending}"  # pyright: ignore[reportPrivateUsage]
 
     def svg(self) -> str:
         """The figure as SVG."""
-        return (self._folder / f"{self.id}.svg").read_text(encoding="utf-8")
+        return self._file("svg").read_text(encoding="utf-8")
 
     def png(self) -> bytes:
         """The figure as PNG."""
-        return (self._folder / f"{self.id}.png").read_bytes()
+        return self._file("png").read_bytes()
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -239,8 +244,7 @@ class Study:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures, by their ids."""
-        folder = self._folder / "figures"
-        return {about["id"]: Figure(about, folder) for about in self.results["figures"]}
+        return {about["id"]: Figure(about, self) for about in self.results["figures"]}
 
     @property
     def report(self) -> str:
