@@ -49,20 +49,28 @@ Plan: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
 Engines: TypeAlias = Iterable[str | type[Engine]]
 Report: TypeAlias = bool | Callable[[Progress], object] | None
 
-# The types of results.csv; all other columns are numbers.
-_CELL_TEXTS = (
-    "op mode exponent engine engine_version kernel state reason ratio_to ratio_differs_in ratio_uncorrected "
-    "notes".split()
+# The types of results.csv; all other columns are text.
+_CELL_NUMBERS = (
+    "confidence ops_per_s ops_per_s_low ops_per_s_high ns_per_op_median ns_per_op_low ns_per_op_high ns_per_op_mean "
+    "ns_per_op_min ns_per_op_max ns_per_op_stabilised_q1 ns_per_op_stabilised_median ns_per_op_stabilised_q3 "
+    "tsc_ticks_per_op tests_per_op ratio ratio_low ratio_high luck_corrected_ops_per_s luck_corrected_ops_per_s_low "
+    "luck_corrected_ops_per_s_high luck_corrected_ratio luck_corrected_ratio_low luck_corrected_ratio_high "
+    "time_lost".split()
 )
-_CELL_INTEGERS = "bits threads batch message_bits symbols block_symbols blocks samples operations".split()
+_CELL_INTEGERS = (
+    "bits threads batch message_bits symbols block_symbols blocks samples operations disturbed_blocks".split()
+)
 # What tells cells of a group from cells of another, and what is said about a ratio.
 _JOB = "op bits threads batch mode bare exponent message_bits symbols block_symbols".split()
 _RATIO = (
     "engine ratio_to ratio ratio_low ratio_high ratio_differs_in luck_corrected_ratio luck_corrected_ratio_low "
     "luck_corrected_ratio_high ratio_uncorrected".split()
 )
-# The types of what `export --samples` writes; all other columns are integers.
-_SAMPLE_TEXTS = "op mode exponent engine state interruption".split()
+# The types of what `export --samples` writes; all other columns are text.
+_SAMPLE_INTEGERS = (
+    "bits threads batch message_bits symbols block_symbols group session block round sample elapsed_ns tsc_ticks "
+    "operations primality_tests".split()
+)
 _FLAGS = ("bare", "counted")
 # As many as a notebook shows of a study at once; an article has dozens.
 _SHOWN_FIGURES = 12
@@ -259,7 +267,7 @@ class Study:
         """
         with self._results() as source:
             names = next(csv.reader(source))
-        return Table(_kinds(names, _CELL_TEXTS, _CELL_INTEGERS, "number"), self._cell_rows)
+        return Table(_kinds(names, _CELL_INTEGERS, _CELL_NUMBERS), self._cell_rows)
 
     @property
     def ratios(self) -> Table:
@@ -283,7 +291,7 @@ class Study:
         Where they are too many for the memory, export() writes them to a file.
         """
         names = next(iter(self._sample_rows(header=True)))
-        return Table(_kinds(names, _SAMPLE_TEXTS, (), "integer"), self._sample_rows)
+        return Table(_kinds(names, _SAMPLE_INTEGERS), self._sample_rows)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Writes the samples to a new file: Parquet if its name ends in .parquet, else CSV."""
@@ -350,15 +358,9 @@ def _follow(words: Sequence[str], folder: Path, progress: Report, environment: M
         raise KeyboardInterrupt(stopped) from None
 
 
-def _kinds(names: Iterable[str], texts: Sequence[str], integers: Sequence[str], others: str) -> dict[str, str]:
-    def kind(name: str) -> str:
-        if name in texts:
-            return "text"
-        if name in _FLAGS:
-            return "flag"
-        return "integer" if name in integers else others
-
-    return {name: kind(name) for name in names}
+def _kinds(names: Iterable[str], integers: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, str]:
+    kinds = [("flag", _FLAGS), ("integer", integers), ("number", numbers)]
+    return {name: next((kind for kind, of_kind in kinds if name in of_kind), "text") for name in names}
 
 
 def _words(plan: Plan, stack: ExitStack) -> tuple[list[str], list[type[Engine]], str]:
