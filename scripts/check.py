@@ -19,7 +19,7 @@ keys: every key of a folder that `rsalab keygen --count N --out FOLDER` made: it
 and q by GMP's probable-prime test, their relations by Python's integers, its digest in the manifest, no two alike, mode 0600. One key in
 fifty is read by `cryptography`, where that is installed. Takes PKCS#8 in PEM.
 
-samples: a study's samples as `rsalab export` writes them, in both formats, read by pandas: the two must hold the same, and their medians
+samples: a study's samples as `rsalab export` writes them, in both formats, read by pandas: the two must hold the same, and their medians and speeds
 must be those of the report. Without pandas, or without its reader of Parquet (pyarrow), it is skipped.
 
 It ends with code 1 if anything differs.
@@ -574,6 +574,8 @@ def check_samples(arguments):
             tally.count("numbers of samples and of operations", bool(
                 len(cell) == figures["summary"]["n"] and cell.operations.sum() == figures["operations"]), detail)
             tally.count("medians", math.isclose(cell.ns.median(), figures["ns_per_op"]["value"], rel_tol=1e-12), detail)
+            speed = cell.operations.sum() / cell.elapsed_ns.sum() * 1e9
+            tally.count("speeds", math.isclose(speed, figures["ops_per_s"]["value"], rel_tol=1e-12), detail)
     tally.count("no counted sample is left over", measured == len(counted), [measured, len(counted)])
     tally.exit()
 

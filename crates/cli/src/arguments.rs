@@ -31,7 +31,7 @@ pub(crate) use messages::{
     SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
 pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions};
-pub(crate) use studies::{Export, Report, Resume, Study, TableFormat};
+pub(crate) use studies::{Compare, Export, FailIf, Report, Resume, Study, TableFormat};
 
 /// Measures RSA on this machine: engine against engine, blocks interleaved, every answer checked.
 #[derive(Parser)]
@@ -106,6 +106,7 @@ pub(crate) enum Command {
     Study(Study),
     Resume(Resume),
     Report(Report),
+    Compare(Compare),
     Export(Export),
     Bench(Bench),
     Engines(Engines),

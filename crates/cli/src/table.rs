@@ -39,6 +39,14 @@ impl<'a, R> Table<'a, R> {
         self.column(name, CellAlignment::Right, cell)
     }
 
+    /// Adds a column that some tables have.
+    pub(crate) fn right_if(self, is_shown: bool, name: &'static str, cell: impl FnMut(&R) -> String) -> Self {
+        match is_shown {
+            true => self.right(name, cell),
+            false => self,
+        }
+    }
+
     /// Adds a column of verdicts, which have colours on a terminal.
     pub(crate) fn verdict(mut self, name: &'static str, cell: impl FnMut(&R) -> String) -> Self {
         self.verdicts = Some(self.header.len());

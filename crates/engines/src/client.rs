@@ -17,7 +17,11 @@ use std::{
     time::Duration,
 };
 
-use rsalab_measure::{BlockPlan, Interruption};
+use rsalab_measure::{
+    BlockPlan, Interruption, Losses,
+    losses::{Counts, was_stopped},
+    system_files::SystemFiles,
+};
 
 use crate::{
     engine::{Engine, EngineInfo},
@@ -61,6 +65,11 @@ pub trait Session: Send {
         None
     }
 
+    /// The time that was taken from the engine's process during the last block, where the system counts it.
+    fn losses(&self) -> Option<Losses> {
+        None
+    }
+
     /// The engine's process, if it has one of its own.
     fn pid(&self) -> Option<u32> {
         None
@@ -94,6 +103,8 @@ pub struct Worker {
     clock: ClockOwner,
     /// The limits of the prepared job's reports.
     plausibility: Option<Plausibility>,
+    /// The losses of the last block.
+    losses: Option<Losses>,
     /// Why the worker is gone, once it is.
     gone: Option<SessionError>,
 }
@@ -154,6 +165,7 @@ impl Worker {
             limits,
             clock: ClockOwner::Harness,
             plausibility: None,
+            losses: None,
             gone: None,
         };
         let hello = Request::Hello { protocol: VERSION };
@@ -246,6 +258,22 @@ impl Worker {
         }
     }
 
+    /// Does something, and counts what was taken from the worker meanwhile.
+    fn counted<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> (T, Option<Losses>) {
+        let files = SystemFiles::of_this_machine();
+        let pid = self.pid();
+        // What it went through before is not of this time.
+        pid.map(was_stopped);
+        let counts = || Counts::of(&files, pid?);
+        let before = counts();
+        let done = act(self);
+        let losses = before.zip(counts()).map(|(before, after)| Losses {
+            was_stopped: pid.is_some_and(was_stopped),
+            ..before.until(&after)
+        });
+        (done, losses)
+    }
+
     fn unexpected(&mut self, request: &Request, answer: &Answer) -> SessionError {
         self.give_up(request, format!("the answer was '{}'", answer.name()))
     }
@@ -315,7 +343,9 @@ impl Session for Worker {
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError> {
         let request = Request::Block { plan: *plan };
         let planned = Duration::from_nanos(plan.min_ns.saturating_add(plan.discard_ns));
-        let answer = self.ask(&request, self.limits.work.saturating_add(planned))?;
+        let (answer, losses) = self.counted(|worker| worker.ask(&request, worker.limits.work.saturating_add(planned)));
+        let answer = answer?;
+        self.losses = losses;
         let waited_ns = u64::try_from(self.connection.waited.as_nanos()).unwrap_or(u64::MAX);
         let Answer::Block(report) = answer else {
             return Err(self.unexpected(&request, &answer));
@@ -342,6 +372,10 @@ impl Session for Worker {
 
     fn interruption(&self) -> Option<Interruption> {
         self.connection.interruption
+    }
+
+    fn losses(&self) -> Option<Losses> {
+        self.losses
     }
 
     fn pid(&self) -> Option<u32> {

@@ -5,12 +5,13 @@
 //!
 //! | what | who sees it | how |
 //! |---|---|---|
-//! | the process is stopped | whoever waits for it | its state in `/proc`, looked at every [`LOOK`] |
+//! | the process is stopped for [`LEAST`] | whoever waits for it | its state in `/proc`, looked at every [`LOOK`] |
 //! | nobody runs | whoever waits for it | a wait of [`LOOK`] that took longer than [`LEAST`] more; the time in suspension |
 //! | the process runs, and seldom | the process | its CPU time compared with the wall time |
 //!
-//! Preemption is not interruption: on a busy machine a process waits for its CPU for milliseconds, many times. What the
-//! thresholds are is said at [`LEAST`] and [`LEAST_SHARE`].
+//! Preemption is not interruption: on a busy machine a process waits for its CPU for milliseconds, many times, and so
+//! does one with a quota. That is counted in [`losses`](crate::losses). What the thresholds are is said at [`LEAST`]
+//! and [`LEAST_SHARE`].
 
 use std::{
     fmt, fs,
@@ -127,6 +128,8 @@ pub struct Watch {
     suspended: Option<Duration>,
     found: Option<Interruption>,
     unwatched: Duration,
+    /// Since when each look has found the process stopped.
+    stopped: Option<Instant>,
 }
 
 impl Watch {
@@ -140,6 +143,7 @@ impl Watch {
             suspended: in_suspension(),
             found: None,
             unwatched: Duration::ZERO,
+            stopped: None,
         }
     }
 
@@ -152,7 +156,13 @@ impl Watch {
             self.unwatched += pause;
             self.find(Interruption::Unwatched { pause });
         }
-        if self.pid.is_some_and(is_stopped) {
+        if !self.pid.is_some_and(is_stopped) {
+            self.stopped = None;
+            return;
+        }
+        // Shorter stops are losses of the block, which are counted: see the module `losses`.
+        let since = *self.stopped.get_or_insert(now);
+        if now - since + LOOK >= LEAST {
             self.find(Interruption::Stopped);
         }
     }

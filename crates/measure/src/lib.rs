@@ -11,6 +11,8 @@
 //! | which CPUs are there, and where do threads go | [`topology`], [`pin`] |
 //! | how are threads started, given work and released together | [`pool`], [`barrier`] |
 //! | was it kept from running meanwhile | [`interruption`] |
+//! | has the machine become slower | [`sentinel`] |
+//! | how much of its time was taken from it, and by what | [`losses`], [`throttling`] |
 //! | what machine is this | [`machine`], [`fact`], [`system_files`] |
 //! | who else is using it | [`busy`], [`activity`] |
 
@@ -25,13 +27,16 @@ pub mod fact;
 mod fake_machine;
 pub mod interleave;
 pub mod interruption;
+pub mod losses;
 pub mod machine;
 pub mod order;
 pub mod pin;
 pub mod pool;
 pub mod sample;
+pub mod sentinel;
 pub mod stats;
 pub mod system_files;
+mod throttling;
 pub mod topology;
 pub mod tsc;
 mod tsc_rate;
@@ -43,6 +48,7 @@ pub use cpu_time::CpuTime;
 pub use fact::Fact;
 pub use interleave::Schedule;
 pub use interruption::Interruption;
+pub use losses::Losses;
 pub use machine::Machine;
 pub use pool::Pool;
 pub use sample::{Block, BlockPlan, Sample, run_block, sample_block, time};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{pin, system_files::SystemFiles};
+use crate::{pin, system_files::SystemFiles, throttling};
 
 /// One logical CPU that is online.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Topology {
 
     /// That which `files` describe, of which `allowed` CPUs may be used, or all.
     pub fn read(files: &SystemFiles, allowed: Option<Vec<usize>>) -> Topology {
-        let quota = cgroup_quota(files);
+        let quota = throttling::quota(files);
         let (mut cpus, unknown) = match read_cpus(files) {
             Ok(cpus) => (cpus, None),
             Err(reason) => (unrelated_cpus(allowed.as_deref()), Some(reason)),
@@ -113,7 +113,9 @@ impl Topology {
         Placement {
             cpus,
             shares_cores: order.len().min(threads) > self.allowed_cores(),
-            oversubscribed: threads > order.len() || self.quota.is_some_and(|quota| threads as f64 > quota.ceil()),
+            // One thread has no other to take turns with, however small the quota.
+            oversubscribed: threads > order.len()
+                || (threads > 1 && self.quota.is_some_and(|quota| threads as f64 > quota)),
         }
     }
 
@@ -204,57 +206,6 @@ fn unrelated_cpus(allowed: Option<&[usize]>) -> Vec<Cpu> {
             allowed: true,
         })
         .collect()
-}
-
-/// The smallest quota of the control groups that the process is in, in CPUs: every group limits those below it.
-fn cgroup_quota(files: &SystemFiles) -> Option<f64> {
-    let membership = files.text("/proc/self/cgroup").ok()?;
-    membership
-        .lines()
-        .filter_map(|line| {
-            // `hierarchy:controllers:path`; version 2 has no controllers there.
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (fields.next()?, fields.next()?);
-            let read: fn(&SystemFiles, &str) -> Option<f64> = if controllers.is_empty() {
-                quota_v2
-            } else if controllers.split(',').any(|name| name == "cpu") {
-                quota_v1
-            } else {
-                return None;
-            };
-            ancestors(path).filter_map(|group| read(files, &group)).reduce(f64::min)
-        })
-        .reduce(f64::min)
-}
-
-/// `/a/b`, `/a` and the root, as parts of a path: the root is empty.
-fn ancestors(path: &str) -> impl Iterator<Item = String> {
-    let path = path.trim_end_matches('/').to_owned();
-    std::iter::successors(Some(path), |path| path.rfind('/').map(|end| path[..end].to_owned()))
-}
-
-/// `max 100000`, or microseconds of CPU time in each period of microseconds.
-fn quota_v2(files: &SystemFiles, group: &str) -> Option<f64> {
-    let text = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-        .iter()
-        .find_map(|mount| files.text(format!("{mount}{group}/cpu.max")).ok())?;
-    let (quota, period) = text.split_once(' ')?;
-    share(quota.parse().ok()?, period.parse().ok()?)
-}
-
-/// As [`quota_v2`], in two files; −1 is no limit.
-fn quota_v1(files: &SystemFiles, group: &str) -> Option<f64> {
-    ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
-        .iter()
-        .find_map(|mount| {
-            let quota = files.number(format!("{mount}{group}/cpu.cfs_quota_us")).ok()?;
-            let period = files.number(format!("{mount}{group}/cpu.cfs_period_us")).ok()?;
-            share(quota, period)
-        })
-}
-
-fn share(quota_us: f64, period_us: f64) -> Option<f64> {
-    (quota_us > 0.0 && period_us > 0.0).then(|| quota_us / period_us)
 }
 
 #[cfg(test)]
@@ -363,26 +314,16 @@ mod tests {
     #[test]
     fn a_quota_oversubscribes() {
         let machine = two_sockets();
-        machine.file("/proc/self/cgroup", "0::/a/b\n");
-        machine.file("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
-        machine.file("/sys/fs/cgroup/a/cpu.max", "250000 100000\n");
-        machine.file("/sys/fs/cgroup/cpu.max", "800000 100000\n");
+        machine.file("/proc/self/cgroup", "0::/\n");
+        machine.file("/sys/fs/cgroup/cpu.max", "250000 100000\n");
         let topology = machine.topology(None);
         assert_eq!(topology.quota, Some(2.5));
-        assert!(!topology.placement(3).oversubscribed);
-        assert!(topology.placement(4).oversubscribed);
-    }
-
-    #[test]
-    fn a_quota_of_version_1_counts_too() {
-        let machine = two_sockets();
-        machine.file("/proc/self/cgroup", "5:memory:/x\n4:cpu,cpuacct:/x\n0::/\n");
-        machine.file("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "50000");
-        machine.file("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000");
-        machine.file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");
-        machine.file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
-        assert_eq!(machine.topology(None).quota, Some(0.5));
-        assert!(!machine.topology(None).placement(1).oversubscribed);
+        assert!(!topology.placement(2).oversubscribed);
+        assert!(topology.placement(3).oversubscribed);
+        machine.file("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+        let topology = machine.topology(None);
+        assert!(!topology.placement(1).oversubscribed);
+        assert!(topology.placement(2).oversubscribed);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Statistics of the samples: figures of each engine, and ratios to the first.
 //!
-//! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
-//! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little
-//! about how many keys come out in an hour. With it goes the adjusted rate, without that chance, where it can be worked
-//! out from the number of primality tests.
+//! The same for a study and for `bench`. A speed is what was done over the time that it took, pauses included, and so
+//! are the ratios of speeds. The time of one operation is a distribution, of which the median is named. Where the time
+//! is a matter of luck, as of finding primes, the speed has an adjusted one beside it, without that chance, where it
+//! can be worked out from the number of primality tests.
 
 use rsalab_engines::{Ledger, Op};
 use rsalab_measure::{
@@ -11,7 +11,7 @@ use rsalab_measure::{
     order::{Visit, predecessor_effects},
     stats::{
         Bootstrap, CountedBlock, Explained, Summary, Unadjusted, adjusted, adjusted_rate, adjusted_ratio_of_rates,
-        median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
+        median_over_blocks, rate, ratio_of_rates,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Measured<'a> {
 /// The figures of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Operations per second, of all threads together. From the median time, or the rate where luck decides.
+    /// Operations per second, of all threads together: what was done over the time that it took, pauses included.
     pub ops_per_s: Estimate,
     /// Median nanoseconds per operation: of wall time, with all threads at work.
     pub ns_per_op: Estimate,
@@ -77,12 +77,9 @@ pub struct Adjusted {
 /// The figures of a engine; none if it has no samples.
 pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figures> {
     let blocks = samples(&measured.blocks);
-    let per_block = times(&blocks);
+    let per_block: Vec<Vec<f64>> = blocks.iter().map(|block| block.ns_per_operation()).collect();
     let ns_per_op = median_over_blocks(&per_block, confidence)?;
-    let ops_per_s = match is_random(op) {
-        true => rate(&blocks, &bootstrap(confidence))?,
-        false => ns_per_op.scaled(1e-9).reciprocal(),
-    };
+    let ops_per_s = rate(&blocks, &bootstrap(confidence))?;
     let ticks: Option<Vec<f64>> = blocks
         .iter()
         .map(|block| block.tsc_per_operation())
@@ -111,11 +108,7 @@ pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64)
     let bootstrap = bootstrap(confidence);
     let (first_blocks, these_blocks) = paired(&first.blocks, &this.blocks);
     let (first_samples, these_samples) = (samples(&first_blocks), samples(&these_blocks));
-    let to_first = match is_random(op) {
-        true => ratio_of_rates(&these_samples, &first_samples, &bootstrap)?,
-        // A speed is the reciprocal of a time, so the first one's time is on top.
-        false => ratio_of_medians(&times(&first_samples), &times(&these_samples), confidence)?,
-    };
+    let to_first = ratio_of_rates(&these_samples, &first_samples, &bootstrap)?;
     // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
     let adjusted = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
@@ -184,12 +177,6 @@ fn samples<'a>(blocks: &[&'a TakenBlock]) -> Vec<&'a Block> {
     blocks.iter().map(|taken| &taken.report.block).collect()
 }
 
-/// Nanoseconds of each operation, block by block.
-fn times(blocks: &[&Block]) -> Vec<Vec<f64>> {
-    let times = blocks.iter().map(|block| block.ns_per_operation());
-    times.collect()
-}
-
 fn counted<'a>(blocks: &[&'a TakenBlock]) -> Vec<CountedBlock<'a>> {
     let counted = |taken: &&'a TakenBlock| CountedBlock {
         block: &taken.report.block,
@@ -230,7 +217,7 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
         .collect()
 }
 
-fn is_random(op: Op) -> bool {
+pub(crate) fn is_random(op: Op) -> bool {
     !op.is_deterministic()
 }
 

@@ -7,7 +7,9 @@
 //! | how it is measured | [`run`] |
 //! | a few cells now, without a store | [`mod@bench`] |
 //! | what the samples say | [`compare`] |
+//! | what was taken from a cell meanwhile | [`Disturbance`] |
 //! | what people are shown | [`report`] |
+//! | studies beside each other: versions, days, machines | [`comparison`] |
 //! | the samples, for other programs | [`export`] |
 //! | how a number, or a word for a shell, is written | [`number`], [`shell`] |
 //! | published studies done again | [`articles`] |
@@ -49,8 +51,10 @@ pub mod articles;
 pub mod bench;
 pub mod calibrate;
 pub mod compare;
+pub mod comparison;
 mod cpus;
 mod distinct;
+mod disturbance;
 mod error;
 pub mod export;
 pub mod number;
@@ -64,6 +68,7 @@ pub mod store;
 mod study;
 mod version;
 
+pub use disturbance::Disturbance;
 pub use error::{Error, ErrorClass};
 pub use study::Study;
 pub use version::VERSION;

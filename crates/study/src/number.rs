@@ -26,7 +26,20 @@ pub fn significant(value: f64) -> String {
         return grouped(&format!("{:.0}", (value / unit).round() * unit));
     }
     let text = format!("{value:.*}", decimals as usize);
-    grouped(&text)
+    match text.as_str() {
+        "1.000" => near_one(value),
+        _ => grouped(&text),
+    }
+}
+
+/// A value that is 1 to four digits, with as many more as tell it from 1, up to seven: `1.0004`. A ratio of 1.000 that
+/// is no 1 says nothing.
+fn near_one(value: f64) -> String {
+    const MOST: usize = 6;
+    let decimals = DIGITS as usize - 1;
+    let shown = (decimals..=MOST).map(|decimals| format!("{value:.decimals$}"));
+    let told = shown.into_iter().find(|text| text.trim_end_matches('0') != "1.");
+    told.unwrap_or_else(|| format!("{value:.decimals$}"))
 }
 
 /// The fewest characters that give the value to four digits, for the marks of an axis: `1,500`, `20 k`, `2.5 M`,
@@ -160,6 +173,14 @@ pub fn span(numbers: impl Iterator<Item = u64>) -> String {
     }
 }
 
+/// A truth value as R and pandas read one.
+pub(crate) fn logical(value: bool) -> &'static str {
+    match value {
+        true => "TRUE",
+        false => "FALSE",
+    }
+}
+
 /// A share as a percentage without idle zeros: `95 %`, `99.5 %`.
 pub fn percent(share: f64) -> String {
     let text = format!("{:.2}", share * 100.0);
@@ -193,6 +214,16 @@ fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_that_is_not_1_has_the_digits_that_say_so() {
+        assert_eq!(significant(1.0), "1.000");
+        assert_eq!(significant(1.0004), "1.0004");
+        assert_eq!(significant(0.99996), "0.99996");
+        assert_eq!(significant(1.000_003), "1.000003");
+        assert_eq!(significant(1.000_000_1), "1.000");
+        assert_eq!(significant(1.001), "1.001");
+    }
 
     #[test]
     fn four_digits_and_groups() {

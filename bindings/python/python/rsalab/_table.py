@@ -18,7 +18,7 @@ _READ: dict[str, Callable[[str], Value]] = {
     "text": str,
     "integer": int,
     "number": float,
-    "flag": lambda text: text == "true",
+    "flag": lambda text: text.lower() == "true",
 }
 # Rows that are in memory at once as objects of Python's.
 _ROWS = 1 << 16

@@ -115,6 +115,52 @@ pub(crate) struct Report {
     pub(crate) json: JsonOption,
 }
 
+/// Compare studies: versions, days, machines
+///
+/// Each is a directory of a study, or the results.json of a report. Cells of the same job on the same engine are
+/// compared with the first study's. A difference is a change only if its interval, corrected for the number of cells,
+/// lies more than 2 % away from 1, what a machine drifts by. Engines that did not change are the control: where they
+/// moved by more than 1.5 % the machine changed, and changes of others are void. Between machines ratios are shown, and
+/// nothing is called a change.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab compare results/quick-… results/quick-…
+  rsalab compare --fail-if slower base/results.json new/results.json   exit code 4 for CI
+  rsalab compare --out page.html zen4/ xeon/ graviton/                 one page for many machines
+  rsalab compare --bencher results/quick-… > bmf.json                  for: bencher run --adapter json --file bmf.json")]
+pub(crate) struct Compare {
+    /// Directories of studies, or results.json of their reports, as they are or compressed by gzip; the first is what
+    /// the others are compared with.
+    #[arg(value_name = "STUDY", required = true)]
+    pub(crate) studies: Vec<PathBuf>,
+    /// The engine that did not change, which shows whether the machine did; if not given, all engines but our own whose
+    /// version and code path are the same in both.
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) control: Option<String>,
+    /// End with exit code 4 if a cell became slower, or changed at all, or if changes are void because the machine
+    /// changed.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) fail_if: Option<FailIf>,
+    /// Also write the comparison as a page, of one file that needs nothing else.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the cells of the last study in Bencher's Metric Format, in place of the comparison.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) bencher: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// The change that ends the program with a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailIf {
+    /// A cell became slower.
+    Slower,
+    /// A cell became slower or faster.
+    Changed,
+}
+
 /// Write the samples of a study to one file, for other programs
 ///
 /// Every call that was timed is a row, or several short calls that were timed as one, with the cell that it is of and

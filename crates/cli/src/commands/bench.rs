@@ -1,6 +1,6 @@
 //! `rsalab bench`: engines compared on a few cells, now, and nothing stored.
 
-use rsalab_engines::{Limits, Location, Registry, Session, Worker, gpu};
+use rsalab_engines::{Limits, Location, Mode, Registry, Session, Worker, gpu};
 use rsalab_study::{
     bench::{self, Interval, Luck, Request, Row},
     plan::Host,
@@ -106,10 +106,16 @@ fn shown(rows: &[Row]) -> String {
             .left("version", |row| or_dash(row.engine_version.clone()))
             .left("path", |row| or_dash(row.kernel.clone()))
             .right("per second", |row| rate(row.ops_per_s))
-            .right("time each", |row| {
+            .right(time_title(&same_size[0]), |row| {
                 or_dash(row.ns_per_op.map(|time| number::duration(time.median)))
             })
             .left("interval", |row| or_dash(row.ns_per_op.map(times)))
+            .right_if(same_size[0].batch > 1, "time of a batch", |row| {
+                or_dash(
+                    row.ns_per_op
+                        .map(|time| number::duration(time.median * calls_at_once(row))),
+                )
+            })
             .right("TSC ticks", |row| rate(row.tsc_per_op))
             .right("speed ÷ first", |row| middle(row.ratio_to_first))
             .left("interval", |row| ends(row.ratio_to_first))
@@ -147,16 +153,39 @@ fn adjusted(rows: &[Row]) -> String {
         .render()
 }
 
+/// The question that the column of times answers: several threads, and several in a batch, share the time that passes.
+fn time_title(row: &Row) -> &'static str {
+    match (row.mode, row.threads, row.batch) {
+        (Mode::Latency | Mode::Concurrent, _, 1) | (_, 1, 1) => "time of one",
+        _ => "time ÷ operations",
+    }
+}
+
+/// Operations that pass together in one call of each thread.
+fn calls_at_once(row: &Row) -> f64 {
+    let threads = match row.mode {
+        Mode::Throughput => row.threads,
+        Mode::Latency | Mode::Concurrent => 1,
+    };
+    (threads * row.batch) as f64
+}
+
 fn rate(per_op: Option<f64>) -> String {
     or_dash(per_op.map(number::significant))
 }
 
 fn middle(ratio: Option<Interval>) -> String {
-    or_dash(ratio.map(|ratio| format!("{:.3}", ratio.median)))
+    or_dash(ratio.map(|ratio| number::significant(ratio.median)))
 }
 
 fn ends(ratio: Option<Interval>) -> String {
-    or_dash(ratio.map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)))
+    or_dash(ratio.map(|ratio| {
+        format!(
+            "{} – {}",
+            number::significant(ratio.low),
+            number::significant(ratio.high)
+        )
+    }))
 }
 
 fn title(row: &Row) -> String {

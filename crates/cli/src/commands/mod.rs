@@ -17,6 +17,7 @@ use crate::{arguments::Command, exit::Result, output::Log, patience::check_rando
 mod bench;
 mod blind;
 mod calibrate;
+mod compare;
 mod completions;
 mod encoding;
 mod encryption;
@@ -47,7 +48,8 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
     match command {
         Command::Study(arguments) => study::study(&arguments, log),
         Command::Resume(arguments) => study::resume(&arguments, log),
-        Command::Report(arguments) => study::report(&arguments),
+        Command::Report(arguments) => study::report(&arguments, log),
+        Command::Compare(arguments) => compare::run(&arguments, log),
         Command::Export(arguments) => export::run(&arguments, log),
         Command::Bench(arguments) => bench::run(&arguments, log),
         Command::Engines(arguments) => engines::run(&arguments),

@@ -50,20 +50,44 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
     let host = Host::of_this_machine(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
     check_kernels(&plan, &workers.registry)?;
-    let directory = match &arguments.out {
-        Some(directory) => directory.clone(),
-        None => {
-            let now = Zoned::now().strftime("%Y%m%d-%H%M%S");
-            Path::new(RESULTS).join(format!("{name}-{now}"))
-        }
-    };
-    check_unused(&directory)?;
     steps::ended(|| format!("plan {name}: read and checked"));
-    let mut study =
-        Study::create(&directory, &plan, &host, &typed()).map_err(|error| blame_option(error, arguments))?;
-    note_store(&directory);
+    let create = |directory: &Path| Study::create(directory, &plan, &host, &typed());
+    let created = match &arguments.out {
+        Some(directory) => {
+            check_unused(directory)?;
+            create(directory)
+        }
+        None => create_named(&format!("{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S")), create),
+    };
+    let mut study = created.map_err(|error| blame_option(error, arguments))?;
+    note_store(study.store().directory());
     let environment = environment(&workers, &arguments.measure);
     run(&mut study, &environment, &arguments.json, log)
+}
+
+/// Makes a study under a name of its own: two that begin in the same second get two.
+fn create_named(
+    name: &str,
+    create: impl Fn(&Path) -> std::result::Result<Study, rsalab_study::Error>,
+) -> std::result::Result<Study, rsalab_study::Error> {
+    let directory = |number: u32| match number {
+        1 => Path::new(RESULTS).join(name),
+        _ => Path::new(RESULTS).join(format!("{name}-{number}")),
+    };
+    let mut number = 1;
+    loop {
+        let directory = directory(number);
+        // Whoever makes it first has it: the other is told that there is one already, or that it is in use.
+        if directory.symlink_metadata().is_err() {
+            match create(&directory) {
+                Err(error) if directory.join(store::FILE).exists() || directory.join(store::LOCK_FILE).exists() => {
+                    steps::ended(|| format!("{}: {error}", directory.display()));
+                }
+                created => return created,
+            }
+        }
+        number += 1;
+    }
 }
 
 /// Tells that the database of a study is open.
@@ -92,7 +116,7 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
 }
 
 /// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
-pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
+pub(crate) fn report(arguments: &arguments::Report, log: Log) -> Result<()> {
     let place = &arguments.directory;
     let is_results = arguments.out.is_some() || place.extension().is_some_and(|ending| ending == "json");
     if is_results && place.is_file() {
@@ -100,6 +124,13 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
     }
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     note_store(&arguments.directory);
+    if store.lacks_its_log() {
+        log.note(format_args!(
+            "warning: {}: {}",
+            arguments.directory.display(),
+            report::LACKS_ITS_LOG
+        ));
+    }
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
     steps::ended(|| "report: computed from the samples".to_owned());

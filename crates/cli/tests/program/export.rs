@@ -32,15 +32,17 @@ fn the_samples_of_a_study_are_those_of_its_database_and_of_its_figures() {
     let (head, rows) = text.split_once('\n').expect("a line of names");
     let names: Vec<&str> = head.split(',').collect();
     let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split(',').collect()).collect();
-    assert_eq!(rows.len(), samples);
     let place = |name| names.iter().position(|it| *it == name).expect("a column");
+    // On a busy machine blocks are measured again, and those that were are exported too.
+    let kept = rows.iter().filter(|row| row[place("interruption")].is_empty());
+    assert_eq!(kept.count(), samples);
     let results = fs::read_to_string(here.path().join("out/results.json")).expect("a report");
     let results: serde_json::Value = serde_json::from_str(&results).expect("it is JSON");
     let groups = results["groups"].as_array().expect("it has groups");
     for (number, group) in (1..).zip(groups) {
         let number: i64 = number;
         let is_counted =
-            |row: &&Vec<&str>| row[place("group")] == number.to_string() && row[place("counted")] == "true";
+            |row: &&Vec<&str>| row[place("group")] == number.to_string() && row[place("counted")] == "TRUE";
         let figure = |row: &Vec<&str>, name| row[place(name)].parse::<f64>().expect("a number");
         let mut times: Vec<f64> = rows
             .iter()

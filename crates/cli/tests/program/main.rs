@@ -5,6 +5,7 @@ mod bad_input;
 mod blind;
 mod calibrate;
 mod cipher;
+mod compare;
 mod conformance;
 mod earlier;
 mod elsewhere;

@@ -90,6 +90,7 @@ fn bench_prints_the_documented_rows() {
         "bits",
         "threads",
         "batch",
+        "disturbance",
         "mode",
         "ops_per_s",
         "ns_per_op",

@@ -5,24 +5,22 @@
 //! | where do values lie, how far do they spread | [`summary`] |
 //! | the median of independent values, with an exact interval | [`median`] |
 //! | the median of samples taken in blocks | [`blocks`] |
-//! | the ratio of two subjects measured in interleaved blocks | [`rounds`] |
-//! | rates, and their ratios | [`bootstrap`] |
+//! | rates, pauses included, and the ratio of two subjects measured in interleaved blocks | [`bootstrap`] |
 //! | the same where time is a matter of chance, and what was tried is counted: adjusted (control variate) | [`adjusted`] |
 
 pub mod adjusted;
 pub mod blocks;
 pub mod bootstrap;
 pub mod median;
-pub mod rounds;
 pub mod summary;
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub use adjusted::{CountedBlock, Explained, Unadjusted, adjusted_rate, adjusted_ratio_of_rates};
 pub use blocks::median_over_blocks;
 pub use bootstrap::{Bootstrap, rate, ratio_of_rates};
 pub use median::median_interval;
-pub use rounds::ratio_of_medians;
 pub use summary::{StabilisedQuartiles, Summary};
 
 /// A value with an interval that holds the true one with a stated confidence.
@@ -73,7 +71,7 @@ impl Estimate {
     /// The logarithms are subtracted and the distances to the ends of their intervals added in quadrature: the method
     /// of variance estimates recovery (Zou and Donner, "Construction of confidence limits about effect measures",
     /// Statistics in Medicine 27, 2008). Two subjects that were measured in interleaved blocks are better compared by
-    /// [`ratio_of_medians`], which leaves out what both shared.
+    /// [`ratio_of_rates`], which leaves out what both shared.
     pub fn over(&self, other: &Estimate) -> Estimate {
         let value = self.value / other.value;
         let distance = |one: f64, two: f64| one.ln().hypot(two.ln());
@@ -83,6 +81,25 @@ impl Estimate {
             high: value * distance(self.high / self.value, other.value / other.low).exp(),
             confidence: self.confidence.min(other.confidence),
             n: self.n.min(other.n),
+        }
+    }
+
+    /// This as one of so many that are looked at together, so that all of their intervals hold with the confidence that
+    /// each had alone (Bonferroni's correction). The logarithms' distances are taken for Student's, of as many degrees
+    /// as there are values but one. Both positive.
+    pub fn corrected(&self, comparisons: usize) -> Estimate {
+        let freedom = self.n.saturating_sub(1);
+        if comparisons < 2 || freedom == 0 || self.confidence <= 0.0 {
+            return *self;
+        }
+        let student = StudentsT::new(0.0, 1.0, freedom as f64).expect("at least one degree");
+        let quantile = |tail: f64| student.inverse_cdf(1.0 - tail / 2.0);
+        let tail = 1.0 - self.confidence;
+        let wider = quantile(tail / comparisons as f64) / quantile(tail);
+        Estimate {
+            low: self.value * (self.low / self.value).powf(wider),
+            high: self.value * (self.high / self.value).powf(wider),
+            ..*self
         }
     }
 
@@ -103,7 +120,7 @@ pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
 mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
-    use statrs::distribution::{ContinuousCDF, LogNormal};
+    use statrs::distribution::LogNormal;
 
     use super::*;
 
@@ -153,6 +170,28 @@ mod tests {
         };
         let halves = one.over(&exact);
         assert!((halves.low - 1.8).abs() < 1e-12 && (halves.high - 2.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_many_together_each_is_wider() {
+        let one = Estimate {
+            value: 2.0,
+            low: 1.0,
+            high: 4.0,
+            confidence: 0.95,
+            n: 1001,
+        };
+        assert_eq!(one.corrected(1), one);
+        // Of a normal distribution 0.025 lies beyond 1.960 and 0.0005 beyond 3.291; of a thousand degrees 1.962 and
+        // 3.300.
+        let fifty = one.corrected(50);
+        let wider = (fifty.high / 2.0).log2();
+        assert!((wider - 3.300 / 1.962).abs() < 1e-3, "{wider}");
+        assert!((fifty.low * fifty.high - 4.0).abs() < 1e-9);
+        let few = Estimate { n: 6, ..one }.corrected(50);
+        assert!(few.high > fifty.high);
+        let none = Estimate { confidence: 0.0, ..one };
+        assert_eq!(none.corrected(50), none);
     }
 
     /// The promise of [`Estimate::over`], on data whose truth is known.

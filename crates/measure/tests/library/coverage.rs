@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use rsalab_measure::{
     Block, Sample,
-    stats::{Bootstrap, Estimate, median_interval, median_over_blocks, rate, ratio_of_medians, ratio_of_rates},
+    stats::{Bootstrap, Estimate, median_interval, median_over_blocks, rate, ratio_of_rates},
 };
 
 const CONFIDENCE: f64 = 0.95;
@@ -84,14 +84,31 @@ fn the_interval_over_blocks_covers_where_the_naive_one_does_not() {
 }
 
 /// Two subjects in the same rounds, the second slower by `factor`.
-fn rounds(rng: &mut ChaCha12Rng, rounds: usize, samples: usize, factor: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+fn rounds(rng: &mut ChaCha12Rng, rounds: usize, samples: usize, factor: f64) -> (Vec<Block>, Vec<Block>) {
     (0..rounds)
         .map(|_| {
             let level = level(rng);
-            let mut side = |factor: f64| (0..samples).map(|_| factor * level * skewed(rng)).collect();
+            let mut side = |factor: f64| block((0..samples).map(|_| 1e3 * factor * level * skewed(rng)));
             (side(1.0), side(factor))
         })
         .unzip()
+}
+
+/// Samples of one operation each that took so many nanoseconds.
+fn block(times: impl Iterator<Item = f64>) -> Block {
+    let samples: Vec<Sample> = times
+        .map(|ns| Sample {
+            elapsed_ns: ns.round() as u64,
+            tsc_ticks: None,
+            operations: 1,
+        })
+        .collect();
+    Block {
+        discarded_operations: 0,
+        started_ns: 0,
+        elapsed_ns: samples.iter().map(|sample| sample.elapsed_ns).sum(),
+        samples,
+    }
 }
 
 /// Few resamples: the claim under test is about coverage, and there are many sets.
@@ -108,7 +125,7 @@ fn the_ratio_of_equals_covers_one() {
     for (count, samples) in [(6, 50), (10, 50), (10, 1), (30, 50)] {
         let share = share_covered(500, 1.0, |rng| {
             let (left, right) = rounds(rng, count, samples, 1.0);
-            ratio_of_medians(&left, &right, CONFIDENCE).unwrap()
+            ratio_of_rates(&left, &right, &bootstrap()).unwrap()
         });
         assert!(share >= 0.93, "{count} rounds of {samples}: {share}");
     }
@@ -118,16 +135,73 @@ fn the_ratio_of_equals_covers_one() {
 fn a_planted_difference_is_found() {
     let found = share_covered(300, 1.0, |rng| {
         let (fast, slow) = rounds(rng, 15, 200, 1.05);
-        let ratio = ratio_of_medians(&slow, &fast, CONFIDENCE).unwrap();
+        let ratio = ratio_of_rates(&fast, &slow, &bootstrap()).unwrap();
         assert!((ratio.value - 1.05).abs() < 0.02, "{ratio:?}");
         ratio
     });
     assert!(found < 0.02, "1 is inside {found} of the intervals");
     let share = share_covered(300, 1.05, |rng| {
         let (fast, slow) = rounds(rng, 15, 200, 1.05);
-        ratio_of_medians(&slow, &fast, CONFIDENCE).unwrap()
+        ratio_of_rates(&fast, &slow, &bootstrap()).unwrap()
     });
     assert!(share >= 0.93, "{share}");
+}
+
+/// The machine slows down threefold, and hits now one of the two for a while, now the other.
+#[test]
+fn drift_that_hits_both_sides_cancels() {
+    let share = share_covered(300, 1.25, |rng| {
+        let (mut fast, mut slow) = (Vec::new(), Vec::new());
+        for round in 0..30 {
+            let level = 1e3 * (1.0 + f64::from(round) / 15.0);
+            fast.push(block((0..50).map(|_| level * skewed(rng))));
+            slow.push(block((0..50).map(|_| 1.25 * level * skewed(rng))));
+        }
+        let ratio = ratio_of_rates(&fast, &slow, &bootstrap()).unwrap();
+        assert!(ratio.relative_error() < 0.05, "{ratio:?}");
+        ratio
+    });
+    assert!(share >= 0.93, "{share}");
+}
+
+/// Work in pieces of 1 ms, and a pause of 5 ms after each 45 ms: a tenth of the time, which no median shows.
+#[test]
+fn pauses_of_a_tenth_are_in_the_ratio() {
+    const MS: f64 = 1e6;
+    let paused = |rng: &mut ChaCha12Rng, every: f64| {
+        let mut until_pause = every * rng.random::<f64>();
+        let mut elapsed = 0.0;
+        block(std::iter::from_fn(|| {
+            if elapsed >= 100.0 * MS {
+                return None;
+            }
+            let work = MS * (1.0 + 0.01 * rng.random::<f64>());
+            until_pause -= work;
+            let pause = match until_pause < 0.0 {
+                true => {
+                    until_pause = every;
+                    5.0 * MS
+                }
+                false => 0.0,
+            };
+            elapsed += work + pause;
+            Some(work + pause)
+        }))
+    };
+    // Not a part of the block's length, so that some blocks have a pause more than others. 46 pieces of 1.005 ms make
+    // 45.5 ms. A block ends with the pause that it ends in, which makes it a fourth of a per cent longer.
+    let truth = (46.0 * 1.005 + 5.0) / (46.0 * 1.005);
+    for set in 0..100 {
+        let mut rng = ChaCha12Rng::seed_from_u64(set);
+        let (plain, with_pauses): (Vec<Block>, Vec<Block>) = (0..20)
+            .map(|_| (paused(&mut rng, f64::INFINITY), paused(&mut rng, 45.5 * MS)))
+            .unzip();
+        let ratio = ratio_of_rates(&plain, &with_pauses, &bootstrap()).unwrap();
+        assert!(
+            ratio.low > 1.09 && (ratio.value / truth - 1.0).abs() < 0.01,
+            "{ratio:?}"
+        );
+    }
 }
 
 /// Operations one after another until 500 ns have passed, as the timing loop would take them: the last is over the end,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rsalab_measure::{
     Block, Sample, Schedule, Topology,
-    stats::{Summary, median_interval, median_over_blocks, ratio_of_medians},
+    stats::{Bootstrap, Summary, median_interval, median_over_blocks, ratio_of_rates},
     topology::Cpu,
 };
 
@@ -114,10 +114,17 @@ proptest! {
 
     #[test]
     fn a_ratio_turned_over_is_its_reciprocal(pairs in prop::collection::vec((1.0..1e6f64, 1.0..1e6f64), 2..12)) {
-        let (left, right): (Vec<[f64; 1]>, Vec<[f64; 1]>) =
-            pairs.iter().map(|&(left, right)| ([left], [right])).unzip();
-        let ratio = ratio_of_medians(&left, &right, 0.95).unwrap();
-        let turned = ratio_of_medians(&right, &left, 0.95).unwrap().reciprocal();
+        let block = |ns: f64| Block {
+            samples: vec![Sample { elapsed_ns: ns as u64, tsc_ticks: None, operations: 1 }],
+            discarded_operations: 0,
+            started_ns: 0,
+            elapsed_ns: ns as u64,
+        };
+        let (left, right): (Vec<Block>, Vec<Block>) =
+            pairs.iter().map(|&(left, right)| (block(left), block(right))).unzip();
+        let bootstrap = Bootstrap::default();
+        let ratio = ratio_of_rates(&left, &right, &bootstrap).unwrap();
+        let turned = ratio_of_rates(&right, &left, &bootstrap).unwrap().reciprocal();
         prop_assert!(ratio.low <= ratio.value && ratio.value <= ratio.high);
         for (one, other) in [(ratio.value, turned.value), (ratio.low, turned.low), (ratio.high, turned.high)] {
             prop_assert!((one / other - 1.0).abs() < 1e-9, "{ratio:?} {turned:?}");

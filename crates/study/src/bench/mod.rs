@@ -13,7 +13,6 @@ use self::rows::rows_of;
 pub use self::rows::{Interval, Luck, Row};
 use crate::{
     compare::CONFIDENCE,
-    cpus::Cpus,
     distinct::distinct,
     error::Error,
     plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
@@ -106,7 +105,7 @@ pub fn run(
         progress: progress.progress(),
     });
     let mut test_data = TestData::new(seed, stop);
-    let cpus = Cpus::of(&environment.machine);
+    let quota = environment.machine.topology.quota;
     let mut rows = Vec::new();
     let mut is_complete = true;
     for group in &groups {
@@ -141,7 +140,7 @@ pub fn run(
                 break;
             }
         }
-        rows.extend(rows_of(group, &launches, cpus));
+        rows.extend(rows_of(group, &launches, quota));
         if !is_complete {
             break;
         }

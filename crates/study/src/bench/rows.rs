@@ -1,12 +1,15 @@
 //! The table of a bench: a row for each engine at each size.
 
 use rsalab_engines::{BlockReport, Ledger, Mode, Op};
-use rsalab_measure::{Block, Estimate, stats::Explained};
+use rsalab_measure::{
+    Block, Estimate,
+    stats::{Explained, median_interval},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     compare::{self, Adjusted, CONFIDENCE, Figures, Measured, Ratio},
-    cpus::Cpus,
+    disturbance::{self, Disturbance, Reading},
     number,
     plan::Group,
     run::{ActiveCell, interrupted_note},
@@ -34,7 +37,7 @@ pub struct Row {
     pub batch: usize,
     /// Which question the figures answer.
     pub mode: Mode,
-    /// Operations per second, of all threads together.
+    /// Operations per second, of all threads together: what was done over the time that it took, pauses included.
     pub ops_per_s: Option<f64>,
     /// Nanoseconds per operation of wall time, in the median, with its interval of 95 %.
     pub ns_per_op: Option<Interval>,
@@ -48,6 +51,9 @@ pub struct Row {
     pub luck: Option<Luck>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
+    /// The time that was taken from its blocks; none where that was little, or is not known.
+    #[serde(default)]
+    pub disturbance: Option<Disturbance>,
     /// Remarks: a ratio between unequal jobs, oversubscription, the reason of a failure.
     pub notes: Vec<String>,
     /// Operations per second of each launch, if there were several; the figures are medians over them.
@@ -97,7 +103,7 @@ struct Measurement<'a> {
     blocks: Vec<TakenBlock>,
 }
 
-pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], cpus: Cpus) -> Vec<Row> {
+pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], quota: Option<f64>) -> Vec<Row> {
     let measurements: Vec<Measurement<'_>> = (0..group.cells.len())
         .map(|place| Measurement::new(launches.iter().map(|cells| &cells[place]).collect()))
         .collect();
@@ -107,13 +113,7 @@ pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], cpus: Cpus) -
     measurements
         .iter()
         .zip(corrected)
-        .map(|(measurement, corrected)| {
-            let mut row = measurement.row(group, &measurements[0], corrected);
-            let blocks = measurement.blocks.iter().map(|taken| &taken.report.block);
-            let samples = blocks.map(|block| (block.operations(), block.measured_ns()));
-            row.notes.extend(cpus.pauses(&group.job, samples));
-            row
-        })
+        .map(|(measurement, corrected)| measurement.row(group, &measurements[0], corrected, quota))
         .collect()
 }
 
@@ -141,17 +141,33 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<Adjusted>) -> Row {
+    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<Adjusted>, quota: Option<f64>) -> Row {
         let job = &group.job;
         let measured = self.measured();
+        let launches_ops_per_s = self.speeds(job.op);
         let figures = measured
             .as_ref()
-            .and_then(|measured| compare::figures(job.op, measured, CONFIDENCE));
+            .and_then(|measured| compare::figures(job.op, measured, CONFIDENCE))
+            .map(|figures| Figures {
+                ops_per_s: median_interval(&launches_ops_per_s, CONFIDENCE).unwrap_or(figures.ops_per_s),
+                ..figures
+            });
         let ratio = first
             .measured()
             .zip(measured)
-            .and_then(|(first, this)| compare::ratio(job.op, &first, &this, CONFIDENCE));
-        let launches_ops_per_s = self.speeds(job.op);
+            .and_then(|(first, this)| compare::ratio(job.op, &first, &this, CONFIDENCE))
+            .map(|ratio| Ratio {
+                to_first: self.ratio_over_launches(first, job.op).unwrap_or(ratio.to_first),
+                ..ratio
+            });
+        let disturbance = self.disturbance(quota);
+        let mut notes = self.notes(figures.as_ref(), ratio.as_ref(), &launches_ops_per_s);
+        notes.extend(disturbance::remarks(
+            figures.as_ref(),
+            self.taken().len(),
+            disturbance.as_ref(),
+            compare::is_random(job.op),
+        ));
         let beginning = self.beginning();
         Row {
             engine: self.cells[0].engine.clone(),
@@ -177,9 +193,21 @@ impl<'a> Measurement<'a> {
                     .map(Interval::from),
             }),
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
-            notes: self.notes(figures.as_ref(), ratio.as_ref(), &launches_ops_per_s),
+            disturbance,
+            notes,
             launches_ops_per_s,
         }
+    }
+
+    /// Blocks as they were taken, of all launches.
+    fn taken(&self) -> Vec<&'a TakenBlock> {
+        self.cells.iter().flat_map(|cell| &cell.blocks).collect()
+    }
+
+    fn disturbance(&self, quota: Option<f64>) -> Option<Disturbance> {
+        let cell = self.cells[0];
+        let reading = Reading::of(self.beginning()?, &cell.job, &cell.engine);
+        Disturbance::of(&self.taken(), reading, quota)
     }
 
     /// Operations per second of each launch, if there are several.
@@ -191,6 +219,27 @@ impl<'a> Measurement<'a> {
         done.filter_map(|cell| compare::figures(op, &cell.measured()?, CONFIDENCE))
             .map(|figures| figures.ops_per_s.value)
             .collect()
+    }
+
+    /// The median over the launches of the ratio to the first in each, if there are several: one lucky launch does not
+    /// move it.
+    fn ratio_over_launches(&self, first: &Measurement<'_>, op: Op) -> Option<Estimate> {
+        if self.cells.len() < 2 {
+            return None;
+        }
+        let both = first.cells.iter().zip(&self.cells);
+        let logarithms: Vec<f64> = both
+            .filter(|(first, this)| [first, this].iter().all(|cell| cell.state == CellState::Done))
+            .filter_map(|(first, this)| compare::ratio(op, &first.measured()?, &this.measured()?, CONFIDENCE))
+            .map(|ratio| ratio.to_first.value.ln())
+            .collect();
+        let estimate = median_interval(&logarithms, CONFIDENCE)?;
+        Some(Estimate {
+            value: estimate.value.exp(),
+            low: estimate.low.exp(),
+            high: estimate.high.exp(),
+            ..estimate
+        })
     }
 
     /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped
@@ -291,5 +340,6 @@ fn whole_launch(launch: usize, cell: &ActiveCell) -> TakenBlock {
         round: launch,
         worker_pid: cell.worker_pid,
         report,
+        losses: None,
     }
 }

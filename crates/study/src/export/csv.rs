@@ -1,4 +1,4 @@
-//! Samples as CSV: booleans are `true` and `false`, what is absent is an empty field.
+//! Samples as CSV: booleans are `TRUE` and `FALSE`, as R reads them, what is absent is an empty field.
 
 use std::{
     fmt::Write as _,
@@ -8,6 +8,7 @@ use std::{
 use csv::Writer;
 
 use super::row::{COLUMNS, Row, Value};
+use crate::number;
 
 /// A file that is being written.
 pub(super) struct CsvFile<W: Write> {
@@ -45,7 +46,7 @@ impl<W: Write> CsvFile<W> {
                 write!(self.digits, "{number}").expect("a string takes all that is written");
                 self.writer.write_field(&self.digits)
             }
-            Value::Flag(flag) => self.writer.write_field(if *flag { "true" } else { "false" }),
+            Value::Flag(flag) => self.writer.write_field(number::logical(*flag)),
         }
     }
 

@@ -14,8 +14,15 @@ mod row;
 
 use std::io::{self, Write};
 
-use self::{csv::CsvFile, parquet::ParquetFile, row::Row};
-use crate::store::{BlockRecord, CellState, GroupRecord, Store, StoreError};
+use self::{
+    csv::CsvFile,
+    parquet::ParquetFile,
+    row::{Origin, Row},
+};
+use crate::{
+    report,
+    store::{BlockRecord, CellState, GroupRecord, SessionRecord, Store, StoreError},
+};
 
 /// How the file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +80,10 @@ pub fn samples(store: &Store, format: Format, file: impl Write + Send) -> Result
 
 fn each_row(store: &Store, mut add: impl FnMut(&Row<'_>) -> io::Result<()>) -> Result<Exported, ExportError> {
     let mut exported = Exported::default();
+    let origin = origin(store)?;
     for group in store.groups()? {
         let mut add_block = |block: &BlockRecord, interruption: Option<&str>| {
-            for row in rows(&group, block, interruption) {
+            for row in rows(&origin, &group, block, interruption) {
                 add(&row)?;
                 exported.samples += 1;
                 exported.counted += usize::from(row.is_counted);
@@ -90,8 +98,29 @@ fn each_row(store: &Store, mut add: impl FnMut(&Row<'_>) -> io::Result<()>) -> R
     Ok(exported)
 }
 
+fn origin(store: &Store) -> Result<Origin, StoreError> {
+    let study = store.study()?;
+    let sessions = store.sessions()?;
+    let machine = |record: &SessionRecord| {
+        let session = report::Session::of(record, &[]);
+        (
+            session.fact("CPU").unwrap_or_default().to_owned(),
+            report::machine_words(&session),
+        )
+    };
+    Ok(Origin {
+        study: report::title_of(&study.plan_toml),
+        seed: study.seed.to_string(),
+        machines: sessions
+            .iter()
+            .map(|record| (record.number.0, machine(record)))
+            .collect(),
+    })
+}
+
 /// The samples of a block.
 fn rows<'a>(
+    origin: &'a Origin,
     group: &'a GroupRecord,
     block: &'a BlockRecord,
     interruption: Option<&'a str>,
@@ -102,6 +131,7 @@ fn rows<'a>(
     cell.into_iter().flat_map(move |cell| {
         let samples = taken.report.block.samples.iter().enumerate();
         samples.map(move |(position, &sample)| Row {
+            origin,
             group: group.id,
             cell,
             session: block.session,

@@ -1,14 +1,29 @@
 //! The columns of the table of samples, whatever the format.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use rsalab_measure::Sample;
 
 use self::Field::{Flag, Number, OptionalNumber, OptionalText, Text};
 use crate::store::{CellRecord, GroupId, SessionNumber, TakenBlock};
 
+/// The study that all samples are of, and the machines that its sessions ran on.
+pub(super) struct Origin {
+    pub(super) study: String,
+    pub(super) seed: String,
+    /// Of each session: the CPU, and the machine in words.
+    pub(super) machines: BTreeMap<i64, (String, String)>,
+}
+
+impl Origin {
+    fn machine(&self, session: SessionNumber) -> Option<&(String, String)> {
+        self.machines.get(&session.0)
+    }
+}
+
 /// A sample, with all that says where it is from.
 pub(super) struct Row<'a> {
+    pub(super) origin: &'a Origin,
     pub(super) group: GroupId,
     pub(super) cell: &'a CellRecord,
     pub(super) session: SessionNumber,
@@ -24,7 +39,7 @@ pub(super) struct Row<'a> {
 
 /// Every column: its name, and what stands in it. The first ones identify a cell, by the names that `results.csv` has
 /// for them.
-pub(super) const COLUMNS: [(&str, Field); 23] = [
+pub(super) const COLUMNS: [(&str, Field); 27] = [
     ("op", Text(|it| it.cell.job.op.name().into())),
     ("bits", Number(|it| it.cell.job.bits as u64)),
     ("threads", Number(|it| it.cell.job.threads as u64)),
@@ -54,6 +69,16 @@ pub(super) const COLUMNS: [(&str, Field); 23] = [
     ),
     ("counted", Flag(|it| it.is_counted)),
     ("interruption", OptionalText(|it| it.interruption)),
+    ("study", Text(|it| it.origin.study.as_str().into())),
+    ("seed", Text(|it| it.origin.seed.as_str().into())),
+    (
+        "cpu",
+        OptionalText(|it| it.origin.machine(it.session).map(|(cpu, _)| cpu.as_str())),
+    ),
+    (
+        "machine",
+        OptionalText(|it| it.origin.machine(it.session).map(|(_, machine)| machine.as_str())),
+    ),
 ];
 
 /// The value in a column, for one sample. What is known of some samples only is absent from the others.

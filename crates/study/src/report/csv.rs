@@ -6,12 +6,14 @@ use rsalab_measure::{Estimate, stats::StabilisedQuartiles};
 use super::{
     group::{Group, Row},
     model::Report,
+    words,
 };
-use crate::compare::Figures;
+use crate::{compare::Figures, disturbance::Disturbance, number};
 
 /// One cell of the study.
 #[derive(Clone, Copy)]
 struct Cell<'a> {
+    report: &'a Report,
     group: &'a Group,
     job: &'a Job,
     row: &'a Row,
@@ -21,13 +23,13 @@ struct Cell<'a> {
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, Field); 46] = [
+const COLUMNS: [(&str, Field); 53] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),
     ("batch", |it| it.job.batch.to_string()),
     ("mode", |it| it.job.mode.name().to_owned()),
-    ("bare", |it| it.row.is_bare.to_string()),
+    ("bare", |it| number::logical(it.row.is_bare).to_owned()),
     ("exponent", |it| it.job.exponent.to_string()),
     ("message_bits", |it| text(it.job.message_bits)),
     ("symbols", |it| it.job.symbols.to_string()),
@@ -67,7 +69,16 @@ const COLUMNS: [(&str, Field); 46] = [
     ("luck_corrected_ratio_low", |it| low(it.adjusted_ratio())),
     ("luck_corrected_ratio_high", |it| high(it.adjusted_ratio())),
     ("ratio_uncorrected", |it| text(it.uncorrected())),
+    ("disturbed_blocks", |it| it.disturbed(|it| it.blocks.to_string())),
+    ("time_lost", |it| it.disturbed(|it| text(it.lost))),
+    ("disturbed_by", |it| it.disturbed(|it| it.causes.join("; "))),
     ("notes", |it| it.row.notes.join("; ")),
+    ("study", |it| it.report.title.clone()),
+    ("seed", |it| it.report.insecure_seed.clone()),
+    ("cpu", |it| {
+        text(it.report.sessions.first().and_then(|session| session.fact("CPU")))
+    }),
+    ("machine", |it| text(it.report.sessions.first().map(words::machine))),
 ];
 
 /// The table. Speeds and times have their unit in the column's name; an empty field is unknown.
@@ -81,6 +92,7 @@ pub fn csv(report: &Report) -> String {
     for group in &report.groups {
         for row in &group.rows {
             let cell = Cell {
+                report,
                 group,
                 job: &group.job,
                 row,
@@ -132,6 +144,10 @@ impl Cell<'_> {
     fn differs_in(self) -> String {
         let ratio = self.row.ratio.as_ref();
         text(ratio.map(|ratio| ratio.differs_in.join("; ")))
+    }
+
+    fn disturbed(self, of: impl FnOnce(&Disturbance) -> String) -> String {
+        self.row.disturbance.as_ref().map(of).unwrap_or_default()
     }
 
     /// The engine that the ratio refers to.

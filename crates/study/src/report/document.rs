@@ -209,6 +209,8 @@ struct JobTable<'a> {
     /// The heading under which a long page folds the table: the article that they are for.
     family: String,
     unit: &'static str,
+    /// The question that the column of times answers.
+    time_title: String,
     /// The engine that ratios refer to.
     base: Option<&'a str>,
     confidence: String,
@@ -262,6 +264,7 @@ impl<'a> JobTable<'a> {
                 None => "Other tables".to_owned(),
             },
             unit: names::unit(&group.job),
+            time_title: names::time_title(&group.job),
             base: group.base().map(|row| row.engine.as_str()),
             confidence: number::percent(group.confidence),
             has_ticks: group.rows.iter().any(has_ticks),

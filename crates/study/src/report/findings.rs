@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     figures::families_over_threads,
-    group::{Group, Row},
+    group::Group,
     names::{slug, speed, unit},
     review::{Claim, Review, Verdict},
 };
 use crate::{
     compare::{self, Measured, Ratio},
-    cpus::{self, Cpus},
+    cpus::Cpus,
     distinct::distinct,
     number,
     plan::{Dimension, title_without},
-    significance::{DRIFT, LAUNCH, Side, has_too_few_values, side},
+    significance::{DRIFT, LAUNCH, Side, side},
     store::GroupRecord,
 };
 
@@ -90,8 +90,7 @@ pub(super) fn of_group(
     let speed_of = |place: usize| {
         let ops_per_s = group.rows[place].figures.map(|figures| figures.ops_per_s);
         let speed = speed(job, &ops_per_s.expect("only measured engines are ranked"));
-        let words = format!("{} {}", number::significant(speed.value), unit(job));
-        words + &held_back(&group.rows[place], job, cpus)
+        format!("{} {}", number::significant(speed.value), unit(job))
     };
     let places: Vec<usize> = ranked.iter().map(|(place, _)| *place).collect();
     match places[..] {
@@ -102,11 +101,13 @@ pub(super) fn of_group(
         }
         _ => {}
     }
-    let ratio = |slower: usize, faster: usize| {
+    let first = places[0];
+    let lead = |other: &usize| {
         let of = |place: usize| measured[place].as_ref();
-        compare::ratio(job.op, of(slower)?, of(faster)?, group.confidence)
+        let ratio = compare::ratio(job.op, of(*other)?, of(first)?, group.confidence)?;
+        Some((*other, ratio))
     };
-    let (first, standings) = leader(&places, ratio)?;
+    let standings: Vec<(usize, Ratio)> = places[1..].iter().map(lead).collect::<Option<_>>()?;
     let rivals: Vec<&(usize, Ratio)> = standings
         .iter()
         .filter(|(_, ratio)| side(&ratio.to_first, 1.0, LAUNCH) != Side::Above)
@@ -155,12 +156,6 @@ pub(super) fn of_group(
             number::percent(LAUNCH)
         ),
     };
-    if first != places[0] && verdict.is_none() {
-        sentence += &format!(
-            "; so in the rounds that both were measured in, while the median of everything puts {} first",
-            name(places[0])
-        );
-    }
     if let Some(corrected) = &ratio.adjusted {
         sentence += &format!("; adjusted {}", number::with_interval(corrected));
     }
@@ -175,30 +170,6 @@ pub(super) fn of_group(
         verdict,
         ..finding(sentence, Some(*lead))
     })
-}
-
-/// The engine that none of the others beats in the rounds that both were measured in, and its lead over each of them.
-///
-/// Begins with the first of `ranked`, whose order is that of medians of everything: these move by what a round's ratio
-/// is free of, so that the two may contradict each other, and then the rounds are right.
-fn leader(ranked: &[usize], ratio: impl Fn(usize, usize) -> Option<Ratio>) -> Option<(usize, Vec<(usize, Ratio)>)> {
-    let mut leader = *ranked.first()?;
-    // Of engines that beat one another in a circle the last one looked at is as good as any.
-    for _ in ranked {
-        let others = ranked.iter().filter(|place| **place != leader);
-        let standings: Option<Vec<(usize, Ratio)>> =
-            others.map(|other| Some((*other, ratio(*other, leader)?))).collect();
-        let standings = standings?;
-        let beats = |of: &&(usize, Ratio)| {
-            let lead = &of.1.to_first;
-            !has_too_few_values(lead) && lead.high < 1.0
-        };
-        let Some((faster, _)) = standings.iter().find(beats) else {
-            return Some((leader, standings));
-        };
-        leader = *faster;
-    }
-    None
 }
 
 /// Returns whether two jobs differ in nothing but their threads, or not at all.
@@ -221,19 +192,6 @@ fn beyond_cpus(job: &Job, cpus: Option<Cpus>) -> String {
     beyond.map_or_else(String::new, |cpus| {
         let threads = number::counted(job.threads, "thread");
         format!("; {threads} take turns on {}", cpus.words())
-    })
-}
-
-/// The part of a job's speed that a quota holds back, which the median leaves out; nothing where there is none.
-fn held_back(row: &Row, job: &Job, cpus: Option<Cpus>) -> String {
-    let is_throttled = cpus.is_some_and(|cpus| cpus.throttles(job.threads));
-    let over_all = cpus::over_all(job, row.samples()).filter(|_| is_throttled);
-    over_all.map_or_else(String::new, |ops_per_s| {
-        let symbols = if job.op.is_text() { job.symbols } else { 1 };
-        format!(
-            " while its quota lets it run ({} with the pauses)",
-            number::significant(ops_per_s * symbols as f64)
-        )
     })
 }
 
@@ -278,6 +236,8 @@ struct Gain<'a> {
     times: Estimate,
     /// Product of the two speeds.
     standing: f64,
+    /// What took so much time from one of the two that they say nothing of threads.
+    disturbed: Option<&'a str>,
 }
 
 /// The gain from the most threads that the CPUs run at once: with the leading engine, and how many others gain.
@@ -314,7 +274,13 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
             let one = row.figures?.ops_per_s;
             let other = many.rows.iter().find(|other| other.engine == row.engine)?;
             let many = other.figures?.ops_per_s;
+            let disturbances = [row, other].into_iter().filter_map(|row| row.disturbance.as_ref());
+            let grave = disturbances.filter(|disturbance| disturbance.is_grave());
             Some(Gain {
+                disturbed: grave
+                    .flat_map(|disturbance| &disturbance.causes)
+                    .map(String::as_str)
+                    .next(),
                 engine: &row.engine,
                 times: many.over(&one),
                 standing: one.value * many.value,
@@ -324,6 +290,16 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
     let leading = gains
         .iter()
         .max_by(|left, right| left.standing.total_cmp(&right.standing))?;
+    if let Some(cause) = leading.disturbed {
+        let words = format!(
+            "the gain from threads is not stated, as {} was disturbed: {cause}",
+            leading.engine
+        );
+        return Some(Finding {
+            verdict: Some(Verdict::NotMeasurableHere),
+            ..finding(words, None)
+        });
+    }
     let is_alone = gains.len() == 1;
     let engine = match is_alone {
         true => leading.engine.to_owned(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use crate::{
     compare::{self, Adjusted, Figures, Measured, Ratio},
-    cpus::Cpus,
+    disturbance::{self, Disturbance, Reading},
     plan::{self, Article},
     run::interrupted_note,
     store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock},
@@ -56,8 +56,12 @@ pub struct Row {
     pub is_bare: bool,
     /// The logical CPUs its threads ran on.
     pub cpus: Vec<usize>,
-    /// Blocks during which something outside kept the worker from running: left out of every figure.
+    /// Blocks during which something outside kept the worker from running, or took a part of its time, and that were
+    /// measured again: left out of every figure.
     pub interrupted_blocks: usize,
+    /// The time that was taken from the blocks of its figures; none where that was little, or is not known.
+    #[serde(default)]
+    pub disturbance: Option<Disturbance>,
     /// Remarks.
     pub notes: Vec<String>,
 }
@@ -85,6 +89,7 @@ impl Group {
         record: &GroupRecord,
         measured: &[Option<Measured<'_>>],
         interrupted: &[InterruptedBlock],
+        quota: Option<f64>,
     ) -> Group {
         let confidence = record.measure.confidence;
         let op = record.job.op;
@@ -106,13 +111,24 @@ impl Group {
             let notes = beginning.map(|beginning| beginning.notes.clone());
             let mut notes = notes.unwrap_or_default();
             notes.extend(interrupted_note(&reasons));
+            let figures = measured.and_then(|this| compare::figures(op, this, confidence));
+            let disturbance = measured.zip(beginning).and_then(|(measured, beginning)| {
+                let reading = Reading::of(beginning, &cell.job, &cell.engine);
+                Disturbance::of(&measured.blocks, reading, quota)
+            });
+            notes.extend(disturbance::remarks(
+                figures.as_ref(),
+                measured.map_or(0, |measured| measured.blocks.len()),
+                disturbance.as_ref(),
+                compare::is_random(op),
+            ));
             Row {
                 engine: cell.engine.clone(),
                 engine_version: beginning.map(|beginning| beginning.info.version.clone()),
                 kernel: readiness.map(|readiness| readiness.kernel.clone()),
                 state: cell.state.name().to_owned(),
                 reason: cell.state.reason().map(str::to_owned),
-                figures: measured.and_then(|this| compare::figures(op, this, confidence)),
+                figures,
                 ratio,
                 adjusted,
                 ledger: beginning.map(|beginning| beginning.ledger.clone()),
@@ -120,6 +136,7 @@ impl Group {
                 is_bare: cell.job.bare,
                 cpus: readiness.map_or(Vec::new(), |readiness| readiness.cpus.clone()),
                 interrupted_blocks: reasons.len(),
+                disturbance,
                 notes,
             }
         };
@@ -137,14 +154,6 @@ impl Group {
         self.rows.iter().find(|row| row.figures.is_some())
     }
 
-    /// Remarks that a quota stopped the engines.
-    pub(super) fn remark_on_quota(&mut self, cpus: Cpus) {
-        for row in &mut self.rows {
-            let pauses = cpus.pauses(&self.job, row.samples());
-            row.notes.extend(pauses);
-        }
-    }
-
     /// The rows as tables and charts have them: by speed, then those without a figure in the order of the plan.
     pub fn fastest_first(&self) -> Vec<&Row> {
         let speed = |row: &Row| row.figures.map_or(0.0, |figures| figures.ops_per_s.value);
@@ -155,12 +164,6 @@ impl Group {
 }
 
 impl Row {
-    /// Operations and nanoseconds of its blocks' samples.
-    pub(super) fn samples(&self) -> impl Iterator<Item = (u64, u64)> {
-        let blocks = self.digest.iter().flat_map(|digest| &digest.blocks);
-        blocks.map(|block| (block.operations, block.measured_ns))
-    }
-
     /// Returns whether its ratio is not between equals.
     pub(super) fn is_unequal(&self) -> bool {
         let ratio = self.ratio.as_ref();

@@ -5,6 +5,7 @@
 //! | what does the report say | [`Report`] |
 //! | the answer in sentences | `findings` |
 //! | one table for an operation at every size | `overview` |
+//! | did the machine stay as fast | `drift` |
 //! | which figures there are | `figures`, [`Figure`] |
 //! | how a figure is drawn | [`svg()`], [`png()`] |
 //! | the words and numbers of every format | `document`, `words`, `names` |
@@ -15,6 +16,7 @@
 mod csv;
 mod digest;
 mod document;
+mod drift;
 mod figure;
 mod figures;
 mod findings;
@@ -41,10 +43,11 @@ use std::{
 pub(crate) use self::digest::{BlockDigest, Digest, Ticks};
 pub use self::{
     csv::csv,
+    drift::Drift,
     figure::{Axis, Figure, Point, Reference, Scale, Series},
     findings::Finding,
     group::{Group, Row},
-    model::{Circumstances, Report, Reviewer, Session},
+    model::{Circumstances, LACKS_ITS_LOG, Report, Reviewer, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     ownership::check_place,
     png::png,
@@ -52,6 +55,12 @@ pub use self::{
     review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
     svg::svg,
     template::{html, latex, markdown},
+};
+pub(crate) use self::{
+    model::title_of,
+    names::{is_own, speed as speed_of, unit as unit_of},
+    template::{STYLE, page},
+    words::{date, machine as machine_words},
 };
 use crate::{error::Error, parallel};
 

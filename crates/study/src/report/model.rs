@@ -7,6 +7,7 @@ use rsalab_measure::Machine;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    drift::Drift,
     figure::Figure,
     figures,
     findings::{self, Finding},
@@ -19,7 +20,7 @@ use crate::{
     number,
     plan::{Article, Plan},
     shell,
-    store::{GroupRecord, Store, StoreError, StudyRecord},
+    store::{GroupRecord, SentinelRecord, SessionRecord, Store, StoreError, StudyRecord},
 };
 
 /// The whole report.
@@ -45,6 +46,12 @@ pub struct Report {
     pub method: Vec<String>,
     /// The sessions, each with its machine.
     pub sessions: Vec<Session>,
+    /// How fast the machine was before each group of all sessions; none where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+    /// That the study may lack what was measured last; none if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
     /// The command that made the study.
     pub command: String,
     /// The command that makes this report again.
@@ -78,7 +85,14 @@ pub struct Session {
     pub warnings: Vec<String>,
     /// The machine, as names and values.
     pub machine: Vec<(String, String)>,
+    /// How fast it was before each of its groups; none where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
 }
+
+/// What is said of a study of which [`Store::lacks_its_log`].
+pub const LACKS_ITS_LOG: &str = "study.db was copied without the file study.db-wal beside it, or whoever wrote it was \
+                             killed: what was measured last may be missing";
 
 /// A function that says, of the groups of an article, the records they were made from, and the circumstances, what they
 /// mean for the article.
@@ -113,6 +127,7 @@ impl Report {
         let session_records = store.sessions()?;
         let machine = session_records.first().map(|session| &session.machine);
         let cpus = machine.map(Cpus::of);
+        let quota = machine.and_then(|machine| machine.topology.quota);
         let own_text = own_text_of(&study.plan_toml);
         let circumstances = Circumstances {
             machine,
@@ -124,13 +139,10 @@ impl Report {
             let blocks = store.blocks(record.id)?;
             let measured = measured(record, &blocks);
             let interrupted = store.interrupted_blocks(record.id)?;
-            let mut group = Group {
+            let group = Group {
                 article: article_of(&record.job),
-                ..Group::of(record, &measured, &interrupted)
+                ..Group::of(record, &measured, &interrupted, quota)
             };
-            if let Some(cpus) = cpus {
-                group.remark_on_quota(cpus);
-            }
             // What an article's groups say is said by its claims.
             if group.article.is_none() {
                 findings.extend(findings::of_group(&group, &records, &measured, cpus));
@@ -155,7 +167,11 @@ impl Report {
             figures.append(&mut review.figures);
         }
         figures.extend(figures::of(&others));
-        let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
+        let sentinels = store.sentinels()?;
+        let sessions: Vec<Session> = session_records
+            .iter()
+            .map(|record| Session::of(record, &sentinels))
+            .collect();
         let directory = shell::operand(store.directory());
         let samples_command = format!("rsalab export --samples --out samples.csv {directory}");
         Ok(Report {
@@ -172,6 +188,8 @@ impl Report {
             overviews: overview::of(&groups),
             groups,
             sessions,
+            drift: Drift::of(sentinels.iter()),
+            incomplete: store.lacks_its_log().then(|| LACKS_ITS_LOG.to_owned()),
             command: study.command,
             report_command: format!("rsalab report {directory}"),
             samples_command,
@@ -184,7 +202,14 @@ impl Report {
 }
 
 impl Session {
-    fn of(record: &crate::store::SessionRecord) -> Session {
+    /// A fact of the machine by its name; none where it is not known.
+    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
+        let row = self.machine.iter().find(|(known, _)| known == name);
+        row.map(|(_, value)| value.as_str())
+            .filter(|value| !value.starts_with("not known"))
+    }
+
+    pub(crate) fn of(record: &SessionRecord, sentinels: &[SentinelRecord]) -> Session {
         let rows = record.machine.rows().into_iter();
         Session {
             number: record.number.0,
@@ -194,6 +219,7 @@ impl Session {
             program_version: record.program_version.clone(),
             warnings: record.warnings.clone(),
             machine: rows.map(|(name, value)| (name.to_owned(), value)).collect(),
+            drift: Drift::of(sentinels.iter().filter(|sentinel| sentinel.session == record.number)),
         }
     }
 }
@@ -207,7 +233,7 @@ fn jobs_of_articles(study: &StudyRecord) -> Vec<(Job, Article)> {
     groups.filter_map(|group| Some((group.job, group.article?))).collect()
 }
 
-fn title_of(plan_toml: &str) -> String {
+pub(crate) fn title_of(plan_toml: &str) -> String {
     let plan: Option<toml::Table> = plan_toml.parse().ok();
     let title = plan.as_ref().and_then(|plan| plan.get("title")?.as_str());
     title.unwrap_or("A study").to_owned()

@@ -3,10 +3,10 @@
 use rsalab_engines::{Job, Mode, Op};
 use rsalab_measure::Estimate;
 
-use crate::plan::DEFAULT_EXPONENT;
+use crate::{number, plan::DEFAULT_EXPONENT};
 
 /// The unit of the speed.
-pub(super) fn unit(job: &Job) -> &'static str {
+pub(crate) fn unit(job: &Job) -> &'static str {
     match job.op {
         Op::Keygen => "keys/s",
         Op::PrimePair | Op::PrimeSearch => "prime pairs/s",
@@ -18,7 +18,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
 }
 
 /// A speed in that unit, from operations per second.
-pub(super) fn speed(job: &Job, ops_per_s: &Estimate) -> Estimate {
+pub(crate) fn speed(job: &Job, ops_per_s: &Estimate) -> Estimate {
     match job.op.is_text() {
         true => ops_per_s.scaled(job.symbols as f64),
         false => *ops_per_s,
@@ -65,9 +65,21 @@ fn slug_tail(job: &Job) -> String {
     tail
 }
 
+/// The question that a column of times answers: several threads, and several in a batch, share the time that passes.
+pub(super) fn time_title(job: &Job) -> String {
+    let shared = match (job.mode, job.threads, job.batch) {
+        (Mode::Latency | Mode::Concurrent, _, 1) | (_, 1, 1) => return "time of one".to_owned(),
+        (_, 1, batch) => format!("a batch of {batch}"),
+        (_, threads, 1) => number::counted(threads, "thread"),
+        (_, threads, batch) => format!("{}, batches of {batch}", number::counted(threads, "thread")),
+    };
+    let what = if job.op.is_text() { "texts" } else { "operations" };
+    format!("time ÷ {what}, {shared}")
+}
+
 /// Returns whether a name is that of our own engine, on the CPU or on a device, or begins with it: `own`, `gpu:split`,
 /// `own, 2 threads`.
-pub(super) fn is_own(name: &str) -> bool {
+pub(crate) fn is_own(name: &str) -> bool {
     let engine = name.split([':', ',', ' ']).next();
     matches!(engine, Some("own" | "gpu"))
 }

@@ -42,10 +42,18 @@ pub fn html(report: &Report) -> String {
     let page = Page {
         document: Document::of(report),
         figures: report.figures.iter().map(drawn).collect(),
-        style: include_str!("page/page.css"),
+        style: STYLE,
         script: include_str!("page/figure.js"),
     };
     fill(include_str!("page/report.html"), Format::Html, page)
+}
+
+/// The style of every page.
+pub(crate) const STYLE: &str = include_str!("page/page.css");
+
+/// A page of another kind, in the same style and with the same rules for text from outside.
+pub(crate) fn page(template: &'static str, document: impl Serialize) -> String {
+    fill(template, Format::Html, document)
 }
 
 /// The report as Markdown, with its figures as links to files.

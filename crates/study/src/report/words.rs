@@ -106,13 +106,9 @@ pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
 
 /// The facts that decide about speed, as far as they are known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on
 /// 2 cores, 23.5 GiB`.
-pub(super) fn machine(session: &Session) -> String {
+pub(crate) fn machine(session: &Session) -> String {
     const SHOWN: [&str; 5] = ["CPU", "microarchitecture", "CPUs", "memory", "operating system"];
-    let shown = SHOWN.iter().filter_map(|shown| {
-        let row = session.machine.iter().find(|(name, _)| name == shown);
-        let value = row.map(|(_, value)| value.as_str());
-        value.filter(|value| !value.starts_with("not known"))
-    });
+    let shown = SHOWN.iter().filter_map(|name| session.fact(name));
     shown.collect::<Vec<_>>().join(", ")
 }
 
@@ -142,6 +138,9 @@ pub(super) fn sessions(report: &Report) -> Vec<String> {
         } else {
             line += ", killed";
         }
+        if let Some(drift) = &session.drift {
+            line += &format!("; {}", drift.words());
+        }
         if machine_changed(report, session) {
             line += "; on another machine than the first, so that its figures mix two machines";
         }
@@ -161,11 +160,13 @@ pub(super) fn warnings(report: &Report) -> Vec<String> {
         };
         session.warnings.iter().map(said).collect::<Vec<_>>()
     };
-    report.sessions.iter().flat_map(of_session).collect()
+    let drift = report.drift.iter().filter_map(|drift| drift.warning());
+    let sessions = report.sessions.iter().flat_map(of_session);
+    report.incomplete.iter().cloned().chain(sessions).chain(drift).collect()
 }
 
 /// A moment as `2026-11-21 01:15 UTC`.
-fn date(unix_ms: i64) -> String {
+pub(crate) fn date(unix_ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(unix_ms) {
         Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         // Far outside of the calendar: only a damaged store says so.

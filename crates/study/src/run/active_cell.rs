@@ -21,6 +21,8 @@ pub(crate) struct ActiveCell {
     pub(crate) blocks: Vec<TakenBlock>,
     /// Why each block was interrupted that was, in this run.
     pub(crate) interrupted: Vec<String>,
+    /// Those of them that were measured again because a part of their time was taken.
+    pub(crate) repeated: usize,
 }
 
 impl ActiveCell {
@@ -35,6 +37,7 @@ impl ActiveCell {
             worker_pid: None,
             blocks: Vec::new(),
             interrupted: Vec::new(),
+            repeated: 0,
         }
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) test_data: &'a mut TestData,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) allow_unoptimised: bool,
+    /// CPUs' worth of time that a control group may use.
+    pub(crate) quota: Option<f64>,
 }
 
 impl<'a> RunContext<'a> {
@@ -55,6 +57,7 @@ impl<'a> RunContext<'a> {
             test_data,
             stop: Arc::clone(stop),
             allow_unoptimised: environment.allow_unoptimised,
+            quota: environment.machine.topology.quota,
         }
     }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! for each cell      start or reuse its worker → supported? → prepare → outputs verified → begun
 //! rounds             a block of each cell, in the scheduler's order; verified, recorded
-//!                    one that was interrupted from outside is recorded as such, and measured again
+//!                    one that was interrupted from outside is recorded as such, and measured again; so is one
+//!                    from which a part of its time was taken, a few times
 //!                    until the scheduler says that it is enough
 //! for each cell      outputs verified again → done
 //! ```
@@ -22,13 +23,14 @@ use super::{
     launcher::LaunchError,
     observer::{CellName, Event, Observer},
     progress::RunProgress,
-    remarks::{ATTEMPTS, UNOPTIMISED, interruption, is_built_in, notes},
+    remarks::{ATTEMPTS, UNOPTIMISED, disturbance, interruption, is_built_in, notes},
     scheduler::Scheduler,
     sink::Sink,
     test_data::{DataError, JobData},
 };
 use crate::{
     compare::{self, Measured},
+    disturbance::Reading,
     plan::Measure,
     store::{Beginning, CellState, StoreError, TakenBlock},
 };
@@ -157,7 +159,7 @@ impl GroupRun<'_, '_> {
 
         let cell = &self.cells[place];
         let earlier = cell.beginning.as_ref().filter(|_| !cell.blocks.is_empty());
-        let notes = notes(&info, &readiness, &job, earlier);
+        let notes = notes(&info, &readiness, &job, earlier, self.context.quota);
         let beginning = Beginning {
             info,
             ledger,
@@ -205,6 +207,38 @@ impl GroupRun<'_, '_> {
         Ok(Outcome::Complete)
     }
 
+    /// Keeps a block that is part of no figure.
+    fn set_aside(&mut self, place: usize, block: &TakenBlock, reason: &str) -> Result<(), StepError> {
+        self.sink.block(place, block, Some(reason))?;
+        self.cells[place].interrupted.push(reason.to_owned());
+        self.observer.notice(&Event::Interrupted {
+            cell: name(self.spec.title, &self.cells[place]),
+            reason,
+        });
+        Ok(())
+    }
+
+    /// A verified block from which nothing was taken, or the last of as many as the cell may measure again.
+    fn measure_block(&mut self, slot: Slot) -> Result<(TakenBlock, Option<Interruption>), StepError> {
+        let place = slot.subject;
+        loop {
+            let (block, interruption) = self.take_block(slot)?;
+            let cell = &self.cells[place];
+            let reading = cell
+                .beginning
+                .as_ref()
+                .map(|beginning| Reading::of(beginning, &cell.job, &cell.engine));
+            let disturbed = reading
+                .filter(|_| interruption.is_none() && !self.is_stopping())
+                .and_then(|reading| disturbance(&block, reading, cell.repeated, cell.blocks.len(), self.context.quota));
+            let Some(reason) = disturbed else {
+                return Ok((block, interruption));
+            };
+            self.cells[place].repeated += 1;
+            self.set_aside(place, &block, &reason)?;
+        }
+    }
+
     /// Measures a block, and again if it was interrupted.
     fn measure_slot(&mut self, scheduler: &mut Scheduler<'_>, slot: Slot) -> Result<(), StepError> {
         let place = slot.subject;
@@ -218,12 +252,7 @@ impl GroupRun<'_, '_> {
                 return self.add_block(scheduler, slot, block);
             };
             last = interruption.to_string();
-            self.sink.block(place, &block, Some(&last))?;
-            self.cells[place].interrupted.push(last.clone());
-            self.observer.notice(&Event::Interrupted {
-                cell: name(self.spec.title, &self.cells[place]),
-                reason: &last,
-            });
+            self.set_aside(place, &block, &last)?;
         }
         Err(failed(format!(
             "{ATTEMPTS} blocks in a row were interrupted, the last: {last}; measure it when the machine has time"
@@ -231,12 +260,12 @@ impl GroupRun<'_, '_> {
     }
 
     /// A verified block, and what kept its worker from running meanwhile.
-    fn measure_block(&mut self, slot: Slot) -> Result<(TakenBlock, Option<Interruption>), StepError> {
+    fn take_block(&mut self, slot: Slot) -> Result<(TakenBlock, Option<Interruption>), StepError> {
         let place = slot.subject;
         let plan = self.spec.measure.block_plan(slot.round);
-        let (mut report, seen) = self.ask(place, |session| {
+        let (mut report, seen, losses) = self.ask(place, |session| {
             let report = session.block(&plan)?;
-            Ok((report, session.interruption()))
+            Ok((report, session.interruption(), session.losses()))
         })?;
         let job = self.cells[place].job.clone();
         let made = std::mem::take(&mut report.outputs);
@@ -245,17 +274,18 @@ impl GroupRun<'_, '_> {
             right.map_err(|wrong| self.distrust(place, wrong))?;
         }
         let cell = &self.cells[place];
-        let interruption = cell
-            .beginning
-            .as_ref()
-            .and_then(|beginning| interruption(seen, &report, beginning, &cell.engine));
         let taken = self.cells.iter().map(|cell| cell.blocks.len() as u64);
         let block = TakenBlock {
             order_index: taken.sum(),
             round: slot.round,
             worker_pid: cell.worker_pid,
             report,
+            losses,
         };
+        let interruption = cell
+            .beginning
+            .as_ref()
+            .and_then(|beginning| interruption(seen, &block, beginning, &cell.engine));
         Ok((block, interruption))
     }
 

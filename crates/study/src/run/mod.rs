@@ -27,6 +27,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use rsalab_measure::sentinel;
+
 use crate::{
     error::Error,
     store::{Ending, GroupRecord, SessionNumber, SessionStart, Store, StoreError},
@@ -114,6 +116,10 @@ fn run_groups(
             engines: &engines,
         });
         let mut active_cells = active_cells(study.store(), group)?;
+        let cpu = environment.machine.topology.placement(1).cpus.first().copied();
+        study
+            .store_mut()
+            .add_sentinel(session, group.id, sentinel::time_on(cpu))?;
         let run = GroupRun {
             context: &mut context,
             spec: GroupSpec {

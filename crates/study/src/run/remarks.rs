@@ -2,10 +2,17 @@
 
 use std::time::Duration;
 
-use rsalab_engines::{BlockReport, EngineInfo, Job, Readiness, Selector, ledger::ClockOwner, registry::Home};
-use rsalab_measure::interruption::{Interruption, starved};
+use rsalab_engines::{EngineInfo, Job, Readiness, Selector, ledger::ClockOwner, registry::Home};
+use rsalab_measure::{
+    interruption::{Interruption, starved},
+    losses::Cause,
+};
 
-use crate::{distinct::distinct, number, store::Beginning};
+use crate::{
+    disturbance::{self, Reading},
+    number,
+    store::{Beginning, TakenBlock},
+};
 
 pub(crate) const UNOPTIMISED: &str = "this rsalab was built without optimisation, and its figures would mean nothing: \
                                       build it with 'cargo build --release'";
@@ -15,8 +22,15 @@ pub(crate) fn is_built_in(selector: &str) -> bool {
     Selector::parse(selector).is_ok_and(|selector| selector.engine.home == Home::BuiltIn)
 }
 
-/// Remarks that the figures of a cell need. `earlier` is what an earlier session began with, if its blocks count.
-pub(crate) fn notes(info: &EngineInfo, readiness: &Readiness, job: &Job, earlier: Option<&Beginning>) -> Vec<String> {
+/// Remarks that the figures of a cell need. `earlier` is what an earlier session began with, if its blocks count;
+/// `quota` is the CPUs' worth of time that a control group may use.
+pub(crate) fn notes(
+    info: &EngineInfo,
+    readiness: &Readiness,
+    job: &Job,
+    earlier: Option<&Beginning>,
+    quota: Option<f64>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(earlier) = earlier
         && (earlier.info != *info || earlier.readiness.kernel != readiness.kernel)
@@ -32,9 +46,10 @@ pub(crate) fn notes(info: &EngineInfo, readiness: &Readiness, job: &Job, earlier
     if readiness.oversubscribed {
         let threads = number::counted(job.threads, "thread");
         // Threads have a CPU each until these run out, unless a quota is what does not suffice.
-        let than = match distinct(readiness.cpus.iter()).len() < job.threads {
-            true => "the logical CPUs",
-            false => "the control group's quota lets run at once",
+        let than = match quota {
+            _ if disturbance::lacks_cpus(readiness, job) => "the logical CPUs".to_owned(),
+            Some(quota) => format!("{} lets run at once", disturbance::in_cpus(quota)),
+            None => "the control group's quota lets run at once".to_owned(),
         };
         notes.push(format!("oversubscribed: {threads} are more than {than}"));
     }
@@ -53,19 +68,44 @@ pub(crate) const ATTEMPTS: usize = 4;
 /// a child or a device, nobody here knows: those are only watched.
 pub(crate) fn interruption(
     seen: Option<Interruption>,
-    report: &BlockReport,
+    block: &TakenBlock,
     beginning: &Beginning,
     selector: &str,
 ) -> Option<Interruption> {
+    let report = &block.report;
     // With fewer CPUs than threads, or a quota of a part of one, little CPU time is what the cell's notes say it has.
+    let is_throttled = block.losses.is_some_and(|losses| losses.throttled_periods > 0);
     let computes = beginning.ledger.clock == ClockOwner::Harness
         && !beginning.readiness.oversubscribed
+        && !is_throttled
         && !Selector::parse(selector).is_ok_and(|selector| selector.engine.name == "gpu");
     let starved = || {
         let wall = Duration::from_nanos(report.block.elapsed_ns);
         starved(report.cpu?, wall)
     };
     seen.or_else(|| starved().filter(|_| computes))
+}
+
+/// Blocks of a cell that are measured again because a part of their time was taken, beyond one in so many of its
+/// blocks.
+const REPEATED: usize = 2;
+/// One block in so many.
+const REPEATED_PART: usize = 4;
+
+/// Why a block is to be measured again, in words; none if it is not: because nothing was taken from it, or because what
+/// took it will go on. A cell of which `repeated` blocks have been measured again, and `blocks` count, is worth only so
+/// many attempts.
+pub(crate) fn disturbance(
+    block: &TakenBlock,
+    reading: Reading,
+    repeated: usize,
+    blocks: usize,
+    quota: Option<f64>,
+) -> Option<String> {
+    let causes = reading.causes(block.losses.as_ref()?);
+    let &(gravest, lost) = causes.first()?;
+    let is_lasting = gravest == Cause::Quota || repeated >= REPEATED + blocks / REPEATED_PART;
+    (!is_lasting).then(|| disturbance::words(gravest, lost, quota))
 }
 
 /// A remark on a cell's interrupted blocks; none without any.
@@ -109,17 +149,19 @@ mod tests {
             variants: Vec::new(),
             optimised: true,
         };
-        let of = |cpus: &[usize]| {
+        let of = |cpus: &[usize], quota: Option<f64>| {
             let readiness = Readiness {
                 kernel: "portable".to_owned(),
                 cpus: cpus.to_vec(),
                 oversubscribed: true,
                 first_call: None,
             };
-            notes(&info, &readiness, &job, None).remove(0)
+            notes(&info, &readiness, &job, None, quota).remove(0)
         };
-        assert_eq!(of(&[0, 0]), "oversubscribed: 2 threads are more than the logical CPUs");
-        let by_quota = "oversubscribed: 2 threads are more than the control group's quota lets run at once";
-        assert_eq!(of(&[0, 1]), by_quota);
+        let by_cpus = "oversubscribed: 2 threads are more than the logical CPUs";
+        assert_eq!(of(&[0, 0], None), by_cpus);
+        assert_eq!(of(&[0, 0], Some(0.5)), by_cpus);
+        let by_quota = "oversubscribed: 2 threads are more than a quota of 1.50 CPUs lets run at once";
+        assert_eq!(of(&[0, 1], Some(1.5)), by_quota);
     }
 }

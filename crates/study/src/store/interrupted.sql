@@ -1,5 +1,5 @@
--- Blocks during which something outside kept the worker from running. They are kept, and are part of no figure: their turns
--- were measured anew. Since version 3.
+-- Blocks during which something outside kept the worker from running, or took a part of its time. They are kept, and are
+-- part of no figure: their turns were measured anew. Since version 3.
 CREATE TABLE interrupted_block (
     id              INTEGER PRIMARY KEY,
     cell_id         INTEGER NOT NULL REFERENCES cell (id),
@@ -12,5 +12,7 @@ CREATE TABLE interrupted_block (
     -- What was seen, in words.
     reason          TEXT    NOT NULL,
     -- All that the worker reported.
-    report_json     TEXT    NOT NULL
+    report_json     TEXT    NOT NULL,
+    -- As in the table of blocks; since version 4.
+    losses_json     TEXT
 ) STRICT;

@@ -21,6 +21,6 @@ pub use self::{
     layout::{APPLICATION_ID, DRAFT_PREFIX, FILE, LOCK_FILE, SCHEMA_VERSION},
     records::{
         Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
-        NewStudy, SessionNumber, SessionRecord, SessionStart, StudyRecord, TakenBlock,
+        NewStudy, SentinelRecord, SessionNumber, SessionRecord, SessionStart, StudyRecord, TakenBlock,
     },
 };

@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The table that version 3 of the schema has added.
 const INTERRUPTED: &str = include_str!("interrupted.sql");
+/// The table that version 4 has added.
+const SENTINEL: &str = include_str!("sentinel.sql");
 
 impl Store {
     /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for
@@ -98,7 +100,12 @@ impl Store {
             None => Store::connected(directory, false),
         };
         match (connected, lock) {
-            (Ok(store), lock) => Ok(Store { lock, ..store }),
+            (Ok(mut store), Some(lock)) => {
+                store.begin_writing()?;
+                store.lock = Some(lock);
+                Ok(store)
+            }
+            (Ok(store), None) => Ok(store),
             (Err(error), lock) => {
                 lock.into_iter().for_each(WriteLock::withdraw);
                 Err(error)
@@ -113,6 +120,8 @@ impl Store {
         if size == 0 {
             return Err(StoreError::Empty(path));
         }
+        // Asked before SQLite makes one.
+        let has_log = log_of(&path).symlink_metadata().is_ok();
         let connection = match is_writable {
             true => connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
             false => connect_for_reading(&path),
@@ -122,17 +131,29 @@ impl Store {
             connection,
             path,
             schema_version: SCHEMA_VERSION,
+            lacks_log: false,
             lock: None,
         };
         store.schema_version = store.identify()?;
-        store.configure(is_writable)?;
+        // Earlier versions left a file that expects a log whenever they ended.
+        let expects_log = store.schema_version >= 4 && store.pragma::<String>("journal_mode")? == "wal";
+        store.lacks_log = expects_log && !has_log;
+        store.configure()?;
         store.check_length(size)?;
         store.complaint("quick_check")?;
         store.check_tables()?;
-        if is_writable {
-            store.bring_up_to_date()?;
-        }
         Ok(store)
+    }
+
+    /// Switches to a log and to the newest schema. Until then nothing has been changed.
+    fn begin_writing(&mut self) -> Result<(), StoreError> {
+        let switch = || {
+            self.connection
+                .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+            self.connection.pragma_update(None, "synchronous", "full")
+        };
+        switch().map_err(StoreError::sqlite(&self.path))?;
+        self.bring_up_to_date()
     }
 
     /// Adds what versions of the schema have added since the file was made.
@@ -151,6 +172,12 @@ impl Store {
             }
             if found < 3 {
                 transaction.execute_batch(INTERRUPTED)?;
+            } else if found < 4 {
+                transaction.execute_batch("ALTER TABLE interrupted_block ADD COLUMN losses_json TEXT;")?;
+            }
+            if found < 4 {
+                transaction.execute_batch("ALTER TABLE block ADD COLUMN losses_json TEXT;")?;
+                transaction.execute_batch(SENTINEL)?;
             }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             transaction.commit()
@@ -180,16 +207,10 @@ impl Store {
         Ok(found)
     }
 
-    fn configure(&self, is_writable: bool) -> Result<(), StoreError> {
+    fn configure(&self) -> Result<(), StoreError> {
         let configured = || {
             self.connection.busy_timeout(PATIENCE)?;
-            self.connection.pragma_update(None, "foreign_keys", true)?;
-            if is_writable {
-                self.connection
-                    .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-                self.connection.pragma_update(None, "synchronous", "full")?;
-            }
-            Ok(())
+            self.connection.pragma_update(None, "foreign_keys", true)
         };
         configured().map_err(StoreError::sqlite(&self.path))
     }
@@ -197,8 +218,9 @@ impl Store {
     /// Somebody who is handy with SQLite may have been here.
     fn check_tables(&self) -> Result<(), StoreError> {
         let since_3 = (self.schema_version >= 3).then_some("interrupted_block");
+        let since_4 = (self.schema_version >= 4).then_some("sentinel");
         let tables = ["study", "session", "cell_group", "cell", "block", "sample"];
-        for table in tables.into_iter().chain(since_3) {
+        for table in tables.into_iter().chain(since_3).chain(since_4) {
             self.connection
                 .prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))
                 .map_err(StoreError::sqlite(&self.path))?;
@@ -211,7 +233,7 @@ impl Store {
     /// Where a log lies beside the file, the page may be waiting there, and a checkpoint makes it whole.
     fn check_length(&self, size: u64) -> Result<(), StoreError> {
         let page: u64 = self.pragma("page_size")?;
-        let log = self.path.with_file_name(format!("{FILE}-wal"));
+        let log = log_of(&self.path);
         let has_log = log.metadata().is_ok_and(|log| log.len() > 0);
         if size.is_multiple_of(page) || has_log {
             return Ok(());
@@ -275,12 +297,16 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
         )
     });
-    let log = path.with_file_name(format!("{FILE}-wal"));
+    let log = log_of(path);
     if !is_refused || log.symlink_metadata().is_ok() {
         return connected;
     }
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     connect(Path::new(&immutable_uri(path)), access)
+}
+
+fn log_of(database: &Path) -> PathBuf {
+    database.with_file_name(format!("{FILE}-wal"))
 }
 
 fn immutable_uri(path: &Path) -> String {
@@ -325,6 +351,7 @@ fn fill(mut connection: Connection, study: &NewStudy<'_>) -> rusqlite::Result<()
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.execute_batch(include_str!("schema.sql"))?;
     transaction.execute_batch(INTERRUPTED)?;
+    transaction.execute_batch(SENTINEL)?;
     write::plan(&transaction, study)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
-    SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
+    SentinelRecord, SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
 };
 use crate::plan::{Measure, Seed};
 
@@ -111,14 +111,15 @@ impl Store {
 
     /// The queries for the blocks of a group, and for the samples of a block.
     fn block_queries(&self) -> rusqlite::Result<(CachedStatement<'_>, CachedStatement<'_>)> {
-        // A study of the first version that is only read has no such columns.
+        // A study of an earlier version that is only read has no such columns.
         let cpu = match self.schema_version {
             1 => "NULL, NULL",
             _ => "cpu_user_ns, cpu_system_ns",
         };
+        let losses = self.losses_column();
         let blocks = self.connection.prepare_cached(&format!(
             "SELECT id, cell_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                    discarded_operations, trace_json, {cpu}
+                    discarded_operations, trace_json, {cpu}, {losses}
              FROM block WHERE group_id = ?1 ORDER BY order_index"
         ))?;
         let samples = self.connection.prepare_cached(
@@ -127,16 +128,26 @@ impl Store {
         Ok((blocks, samples))
     }
 
+    fn losses_column(&self) -> &'static str {
+        match self.schema_version {
+            ..4 => "NULL",
+            _ => "losses_json",
+        }
+    }
+
     /// The blocks of a group that were interrupted, in the order in which they were measured. A study of an earlier
     /// schema has none that are marked.
     pub fn interrupted_blocks(&self, group: GroupId) -> Result<Vec<InterruptedBlock>, StoreError> {
         if self.schema_version < 3 {
             return Ok(Vec::new());
         }
-        let sql = "SELECT cell_id, session, order_index, round, worker_pid, report_json, reason
-                   FROM interrupted_block WHERE group_id = ?1 ORDER BY id";
+        let losses = self.losses_column();
+        let sql = format!(
+            "SELECT cell_id, session, order_index, round, worker_pid, report_json, reason, {losses}
+             FROM interrupted_block WHERE group_id = ?1 ORDER BY id"
+        );
         let read = || -> rusqlite::Result<Vec<InterruptedBlock>> {
-            let mut rows = self.connection.prepare_cached(sql)?;
+            let mut rows = self.connection.prepare_cached(&sql)?;
             let row = |row: &Row<'_>| {
                 Ok(InterruptedBlock {
                     record: BlockRecord {
@@ -147,6 +158,7 @@ impl Store {
                             round: row.get(3)?,
                             worker_pid: row.get(4)?,
                             report: json(row, 5)?,
+                            losses: optional_json(row, 7)?,
                         },
                     },
                     reason: row.get(6)?,
@@ -155,6 +167,24 @@ impl Store {
             rows.query_map(params![group.0], row)?.collect()
         };
         read().map_err(self.content("interrupted block"))
+    }
+
+    /// The times that the sentinel's work took, in the order in which they were taken. A study of an earlier schema has
+    /// none.
+    pub fn sentinels(&self) -> Result<Vec<SentinelRecord>, StoreError> {
+        if self.schema_version < 4 {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT session, group_id, taken_unix_ms, elapsed_ns FROM sentinel ORDER BY id";
+        let row = |row: &Row<'_>| {
+            Ok(SentinelRecord {
+                session: SessionNumber(row.get(0)?),
+                group: GroupId(row.get(1)?),
+                taken_unix_ms: row.get(2)?,
+                elapsed_ns: row.get(3)?,
+            })
+        };
+        self.all(sql, row).map_err(self.content("sentinel"))
     }
 
     /// Returns whether any cell is left to do.
@@ -222,6 +252,7 @@ fn block(row: &Row<'_>, samples: &mut CachedStatement<'_>) -> rusqlite::Result<B
             trace,
             cpu: cpu_time(row)?,
         },
+        losses: optional_json(row, 12)?,
     };
     Ok(BlockRecord {
         cell: CellId(row.get(1)?),

@@ -1,7 +1,7 @@
 //! The records of a study's database.
 
 use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Readiness};
-use rsalab_measure::Machine;
+use rsalab_measure::{Losses, Machine};
 
 use crate::plan::{Group, Host, Measure, Seed};
 
@@ -142,6 +142,19 @@ impl Ending {
     }
 }
 
+/// The time that a fixed piece of work took before a group: see [`rsalab_measure::sentinel`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SentinelRecord {
+    /// The session.
+    pub session: SessionNumber,
+    /// The group that followed.
+    pub group: GroupId,
+    /// When, in milliseconds since 1970.
+    pub taken_unix_ms: i64,
+    /// Nanoseconds that the work took.
+    pub elapsed_ns: f64,
+}
+
 /// Cells that are measured interleaved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupRecord {
@@ -194,9 +207,12 @@ pub struct TakenBlock {
     pub worker_pid: Option<u32>,
     /// The samples. Outputs are verified and not kept.
     pub report: BlockReport,
+    /// The time that was taken from the worker meanwhile, where the system counts it.
+    pub losses: Option<Losses>,
 }
 
-/// A block during which something outside kept the worker from running. It is part of no figure.
+/// A block during which something outside kept the worker from running, or took a part of its time, and that was
+/// measured again for that. It is part of no figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptedBlock {
     /// The block, in a round that was measured again.

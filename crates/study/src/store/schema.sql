@@ -68,6 +68,8 @@ CREATE TABLE block (
     -- CPU time of the worker during the block; since version 2.
     cpu_user_ns     INTEGER,
     cpu_system_ns   INTEGER,
+    -- Time that was taken from the worker during the block, and by what; since version 4.
+    losses_json     TEXT,
     UNIQUE (group_id, order_index),
     UNIQUE (cell_id, round)
 ) STRICT;

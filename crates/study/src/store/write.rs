@@ -35,6 +35,17 @@ impl Store {
         })
     }
 
+    /// Records the time that the sentinel's work took before a group.
+    pub fn add_sentinel(&mut self, session: SessionNumber, group: GroupId, elapsed_ns: f64) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction.execute(
+                "INSERT INTO sentinel (session, group_id, taken_unix_ms, elapsed_ns) VALUES (?1, ?2, ?3, ?4)",
+                params![session.0, group.0, unix_ms(), elapsed_ns],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Records that a cell is being measured, or is again after a pause.
     pub fn begin_cell(&mut self, cell: CellId, beginning: &Beginning) -> Result<(), StoreError> {
         let Beginning {
@@ -63,8 +74,8 @@ impl Store {
         self.write(|transaction| {
             transaction.execute(
                 "INSERT INTO interrupted_block (cell_id, group_id, order_index, round, session, worker_pid, reason,
-                                                report_json)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                                                report_json, losses_json)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 params![
                     block.record.cell.0,
                     group.0,
@@ -74,6 +85,7 @@ impl Store {
                     taken.worker_pid,
                     block.reason,
                     json(&taken.report),
+                    taken.losses.as_ref().map(json),
                 ],
             )?;
             Ok(())
@@ -170,8 +182,8 @@ fn insert_block(transaction: &Transaction<'_>, group: GroupId, record: &BlockRec
     let trace = (!report.trace.is_empty()).then(|| json(&report.trace));
     transaction.execute(
         "INSERT INTO block (cell_id, group_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                            discarded_operations, trace_json, cpu_user_ns, cpu_system_ns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                            discarded_operations, trace_json, cpu_user_ns, cpu_system_ns, losses_json)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
             record.cell.0,
             group.0,
@@ -185,6 +197,7 @@ fn insert_block(transaction: &Transaction<'_>, group: GroupId, record: &BlockRec
             trace,
             report.cpu.map(|cpu| cpu.user_ns),
             report.cpu.map(|cpu| cpu.system_ns),
+            taken.losses.as_ref().map(json),
         ],
     )?;
     let block_id = transaction.last_insert_rowid();

@@ -27,15 +27,9 @@ fn bench(request: &Request, mocks: &Mocks) -> Results {
 }
 
 fn bench_until(request: &Request, mocks: &Mocks, stop: bool) -> Results {
-    bench_under(None, request, mocks, stop)
-}
-
-fn bench_under(quota: Option<f64>, request: &Request, mocks: &Mocks, stop: bool) -> Results {
-    let mut machine = support::MACHINE.clone();
-    machine.topology.quota = quota;
     let around = Environment {
         launcher: mocks,
-        machine,
+        machine: support::MACHINE.clone(),
         warnings: Vec::new(),
         allow_unoptimised: false,
     };
@@ -56,6 +50,7 @@ fn a_row_has_the_documented_names() {
         [
             "batch",
             "bits",
+            "disturbance",
             "engine",
             "engine_version",
             "kernel",
@@ -208,21 +203,6 @@ fn a_range_is_not_called_an_interval() {
         let notes = &bench(&request, &mocks).rows[1].notes;
         assert!(notes.contains(&words.to_owned()), "{notes:?}");
     }
-}
-
-#[test]
-fn what_a_quota_stops_is_said() {
-    let of = |quota| {
-        let results = bench_under(quota, &request(&["own"]), &Mocks::new(), false);
-        results.rows[0].notes.concat()
-    };
-    assert!(
-        of(Some(0.5)).contains("a quota of 0.50 CPUs stopped it"),
-        "{}",
-        of(Some(0.5))
-    );
-    assert_eq!(of(Some(1.0)), "");
-    assert_eq!(of(None), "");
 }
 
 #[test]

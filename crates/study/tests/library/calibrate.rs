@@ -25,6 +25,8 @@ struct Noise {
     clock: Arc<MockClock>,
     /// How many times as long as the engine's everything takes.
     factor: f64,
+    /// The most that a call takes more, as a share.
+    noise: f64,
     launched: AtomicU64,
     is_absent: bool,
 }
@@ -34,6 +36,7 @@ impl Noise {
         Noise {
             clock: Arc::clone(clock),
             factor,
+            noise: 0.05,
             launched: AtomicU64::new(0),
             is_absent: false,
         }
@@ -50,6 +53,7 @@ impl Launcher for Noise {
             info: support::info(selector),
             clock: Arc::clone(&self.clock),
             factor: self.factor,
+            noise: self.noise,
             random: ChaCha12Rng::seed_from_u64(seed),
             prepared: None,
         }))
@@ -60,6 +64,7 @@ struct Noisy {
     info: EngineInfo,
     clock: Arc<MockClock>,
     factor: f64,
+    noise: f64,
     random: ChaCha12Rng,
     prepared: Option<(Job, StudyKey, Vec<u8>)>,
 }
@@ -72,7 +77,7 @@ impl Noisy {
 
     /// One call: a millisecond, and now and then more.
     fn call_ns(&mut self) -> u64 {
-        let noise = 1.0 + 0.05 * self.random.random::<f64>().powi(3);
+        let noise = 1.0 + self.noise * self.random.random::<f64>().powi(3);
         (1e6 * noise * self.factor * self.drift()) as u64
     }
 }
@@ -192,7 +197,12 @@ fn a_delay_that_is_not_there_is_missed() {
 
 #[test]
 fn a_budget_within_reach_is_tried() {
-    let found = calibrate(&request(6), 1.0, None);
+    let clock = Arc::new(MockClock::new());
+    let noisy = || Noise {
+        noise: 0.2,
+        ..Noise::new(&clock, 1.0)
+    };
+    let found = of(&request(6), &noisy(), &noisy(), None);
     let budget_s = found.verdict.unwrap().budget_s;
     assert!(budget_s < 1.6, "the noise is so little that less will do: {budget_s}");
     let check = found.check.unwrap();

@@ -76,6 +76,7 @@ fn planted(directory: &Path) -> Planted {
                 round: 1,
                 worker_pid: Some(1),
                 report: merged,
+                losses: None,
             },
         },
         reason: INTERRUPTION.to_owned(),
@@ -114,7 +115,7 @@ fn of_parquet(file: &[u8]) -> Vec<Row> {
         Field::Null => String::new(),
         Field::Str(text) => text.clone(),
         Field::Long(number) => number.to_string(),
-        Field::Bool(flag) => flag.to_string(),
+        Field::Bool(flag) => flag.to_string().to_uppercase(),
         other => panic!("no column has the type of {other:?}"),
     };
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
@@ -161,7 +162,7 @@ fn both_formats_hold_the_samples_that_the_figures_are_made_of() {
     let rows = of_csv(&csv);
     assert_eq!(of_parquet(&parquet), rows);
     assert_eq!(in_csv, in_parquet);
-    let counted: Vec<&Row> = rows.iter().filter(|row| row["counted"] == "true").collect();
+    let counted: Vec<&Row> = rows.iter().filter(|row| row["counted"] == "TRUE").collect();
     assert_eq!((in_csv.samples, in_csv.counted), (rows.len(), counted.len()));
 
     let mut times: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
@@ -195,7 +196,7 @@ fn samples_that_are_in_no_figure_say_why() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
     let rows = of_csv(&exported(planted.study.store(), Format::Csv).1);
-    let others = rows.iter().filter(|row| row["counted"] == "false");
+    let others = rows.iter().filter(|row| row["counted"] == "FALSE");
     let shown = others.map(|row| {
         let columns = [
             "engine",

@@ -116,6 +116,74 @@ fn an_interrupted_block_is_kept_aside_and_measured_anew() {
 }
 
 #[test]
+fn a_block_that_a_neighbour_took_time_from_is_measured_again_a_few_times() {
+    let directory = tempfile::tempdir().unwrap();
+    let (study, heard) = measured(
+        directory.path(),
+        &Mocks::with("gmp", Trouble::Neighbour(FIRST_BLOCK, 2)),
+    );
+    let reason = "other programs had its CPU for 50 % of its time";
+    assert_eq!(heard, [format!("gmp: {reason}"), format!("gmp: {reason}")]);
+    let report = articles::report(study.store()).unwrap();
+    let [own, gmp, _] = &report.groups[0].rows[..] else {
+        panic!("three engines")
+    };
+    assert_eq!((own.interrupted_blocks, gmp.interrupted_blocks), (0, 2));
+    // What was measured again is not in the figures, and they are not called disturbed.
+    assert_eq!(gmp.figures.unwrap().ops_per_s, own.figures.unwrap().ops_per_s);
+    assert_eq!(gmp.disturbance, None);
+    let note = format!("2 blocks were interrupted and are left out, the first: {reason}");
+    assert_eq!(gmp.notes, [note]);
+
+    // A neighbour that stays: the cell is measured with it, and says so.
+    let directory = tempfile::tempdir().unwrap();
+    let mocks = Mocks::with("gmp", Trouble::Neighbour(FIRST_BLOCK, usize::MAX));
+    let (study, heard) = measured(directory.path(), &mocks);
+    assert_eq!(heard.len(), 2);
+    let report = articles::report(study.store()).unwrap();
+    let [own, gmp, _] = &report.groups[0].rows[..] else {
+        panic!("three engines")
+    };
+    assert_eq!((gmp.state.as_str(), gmp.figures.unwrap().blocks), ("done", ROUNDS));
+    let disturbance = gmp.disturbance.as_ref().unwrap();
+    assert_eq!((disturbance.blocks, disturbance.lost), (ROUNDS, Some(0.5)));
+    assert_eq!(disturbance.causes, [reason]);
+    assert_eq!(gmp.notes[1], format!("disturbed in 3 of 3 blocks: {reason}"));
+    // Of 12 and 12 operations 12 and 3 were done in the same time.
+    let speeds = gmp.figures.unwrap().ops_per_s.value / own.figures.unwrap().ops_per_s.value;
+    assert!((speeds - 15.0 / 24.0).abs() < 1e-9, "{speeds}");
+    assert!((gmp.ratio.as_ref().unwrap().to_first.value - 15.0 / 24.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_quota_is_not_waited_for_and_is_in_the_speed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mocks = Mocks::with("gmp", Trouble::Throttled);
+    let mut environment = around(&mocks);
+    environment.machine.topology.quota = Some(0.5);
+    let plan = Plan::parse(PLAN, &host(&[], 1)).unwrap();
+    let mut study = Study::create(directory.path(), &plan, &host(&[], 1), "a test").unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    run::run(&mut study, &environment, &mut |_: &Event<'_>| (), &stop).unwrap();
+    let report = articles::report(study.store()).unwrap();
+    let gmp = &report.groups[0].rows[1];
+    assert_eq!(gmp.interrupted_blocks, 0);
+    let held_back = "a quota of 0.50 CPUs held it back for 50 % of its time";
+    assert_eq!(gmp.disturbance.as_ref().unwrap().causes, [held_back]);
+    assert_eq!(gmp.notes[0], format!("disturbed in 3 of 3 blocks: {held_back}"));
+
+    let request = Request {
+        seconds: 0.3,
+        ..Request::new(Op::Private, vec![512], vec!["own".to_owned(), "gmp".to_owned()])
+    };
+    let measured = bench::run(&request, &host(&[], 1), &environment, &mut |_: &Event<'_>| (), &stop).unwrap();
+    let row = &measured.rows[1];
+    assert_eq!(row.disturbance.as_ref().unwrap().causes, [held_back]);
+    let speeds = row.ops_per_s.unwrap() / measured.rows[0].ops_per_s.unwrap();
+    assert!((speeds - 15.0 / 24.0).abs() < 1e-9, "{speeds}");
+}
+
+#[test]
 fn what_is_interrupted_again_and_again_is_given_up() {
     let directory = tempfile::tempdir().unwrap();
     let mocks = Mocks::with("gmp", Trouble::Stopped(FIRST_BLOCK, usize::MAX));

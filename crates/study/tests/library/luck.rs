@@ -33,6 +33,7 @@ fn search(seed: u64, factor: f64, counts: bool) -> Vec<TakenBlock> {
             round,
             worker_pid: None,
             report,
+            losses: None,
         }
     };
     (0..ROUNDS).map(&mut block).collect()

@@ -7,9 +7,9 @@ use std::{
 };
 
 use rsalab_engines::{BlockReport, PartTrace};
-use rsalab_measure::{Block, CpuTime, Sample};
+use rsalab_measure::{Block, CpuTime, Losses, Sample};
 use rsalab_study::{
-    Error, ErrorClass, Study,
+    Error, ErrorClass, Study, articles,
     plan::{Host, Plan, Preset},
     store::{
         Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, SessionStart, Store, StoreError,
@@ -80,6 +80,12 @@ fn begun(store: &mut Store) -> (GroupId, impl Fn(u64) -> BlockRecord + use<>) {
             round: order_index as usize,
             worker_pid: Some(42),
             report: report(5),
+            losses: Some(Losses {
+                wall_ns: 1_000_000,
+                waited_ns: 5,
+                was_stopped: true,
+                ..Losses::default()
+            }),
         };
         BlockRecord { cell, session, taken }
     };
@@ -148,11 +154,13 @@ fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
     let file = directory.path().join("study.db");
     sql(
         &file,
-        "DROP TABLE interrupted_block; ALTER TABLE block DROP COLUMN cpu_user_ns;
-         ALTER TABLE block DROP COLUMN cpu_system_ns; PRAGMA user_version = 1",
+        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN cpu_user_ns;
+         ALTER TABLE block DROP COLUMN cpu_system_ns; ALTER TABLE block DROP COLUMN losses_json;
+         PRAGMA user_version = 1",
     );
     let mut old = record(0);
     old.taken.report.cpu = None;
+    old.taken.losses = None;
     let bytes = fs::read(&file).unwrap();
     let seen = Store::view(directory.path()).unwrap().blocks(group);
     assert_eq!(seen.unwrap(), [old.clone()]);
@@ -185,11 +193,18 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
     study.store_mut().add_block(group, &record(0)).unwrap();
     drop(study);
     let file = directory.path().join("study.db");
-    sql(&file, "DROP TABLE interrupted_block; PRAGMA user_version = 2");
+    sql(
+        &file,
+        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN losses_json;
+         PRAGMA user_version = 2",
+    );
+    let mut old = record(0);
+    old.taken.losses = None;
     let bytes = fs::read(&file).unwrap();
     let seen = Store::view(directory.path()).unwrap();
-    assert_eq!(seen.blocks(group).unwrap(), [record(0)]);
+    assert_eq!(seen.blocks(group).unwrap(), [old.clone()]);
     assert_eq!(seen.interrupted_blocks(group).unwrap(), []);
+    assert_eq!(seen.sentinels().unwrap(), []);
     drop(seen);
     assert_eq!(fs::read(&file).unwrap(), bytes, "reading changes nothing");
 
@@ -200,11 +215,52 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
         store.add_interrupted_block(group, &interrupted(record(1))).unwrap();
     }
     store.add_block(group, &record(1)).unwrap();
+    let session = store.sessions().unwrap()[0].number;
+    store.add_sentinel(session, group, 98_765.5).unwrap();
     drop(store);
     let store = Store::view(directory.path()).unwrap();
-    assert_eq!(store.blocks(group).unwrap(), [record(0), record(1)]);
+    assert_eq!(store.blocks(group).unwrap(), [old, record(1)]);
+    let sentinel = store.sentinels().unwrap().remove(0);
+    assert_eq!(
+        (sentinel.session, sentinel.group, sentinel.elapsed_ns),
+        (session, group, 98_765.5)
+    );
     let both = [interrupted(record(1)), interrupted(record(1))];
     assert_eq!(store.interrupted_blocks(group).unwrap(), both);
+}
+
+#[test]
+fn a_study_that_nobody_writes_to_is_one_file_and_a_copy_without_its_log_is_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("study");
+    let mut study = smoke(&place);
+    let (group, record) = begun(study.store_mut());
+    study.store_mut().add_block(group, &record(0)).unwrap();
+    // Copied in the middle, as by somebody who takes the file with the data.
+    let copy = directory.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    assert!(place.join("study.db-wal").exists());
+    fs::copy(place.join("study.db"), copy.join("study.db")).unwrap();
+    assert!(!study.store().lacks_its_log());
+    drop(study);
+    let copied = Store::view(&copy).unwrap();
+    assert!(copied.lacks_its_log());
+    let report = articles::report(&copied).unwrap();
+    assert!(report.incomplete.unwrap().contains("without the file study.db-wal"));
+
+    assert!(!place.join("study.db-wal").exists());
+    fs::copy(place.join("study.db"), copy.join("study.db")).unwrap();
+    for place in [&place, &copy] {
+        let store = Store::view(place).unwrap();
+        assert!(!store.lacks_its_log());
+        assert_eq!(store.blocks(group).unwrap(), [record(0)]);
+        assert_eq!(articles::report(&store).unwrap().incomplete, None);
+    }
+    // Whoever goes on with it finds it as it was, and leaves one file again.
+    let store = Store::open(&place).unwrap();
+    assert!(!store.lacks_its_log());
+    drop(store);
+    assert!(!place.join("study.db-wal").exists() && !place.join("study.db-shm").exists());
 }
 
 #[test]
@@ -371,8 +427,8 @@ fn wrong_files_are_named_for_what_they_are() {
         ("foreign", |file| foreign(file), "another program made it"),
         (
             "newer",
-            |file| sql(file, "PRAGMA user_version = 4"),
-            "newer rsalab (its schema is 4",
+            |file| sql(file, "PRAGMA user_version = 5"),
+            "newer rsalab (its schema is 5",
         ),
         (
             "older",

@@ -53,6 +53,7 @@ fn fill(
                 round,
                 worker_pid: Some(1),
                 report: made.clone(),
+                losses: None,
             };
             let record = BlockRecord {
                 cell: cell.id,

@@ -11,7 +11,7 @@ use std::{
 
 use num_bigint::BigUint;
 use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey};
-use rsalab_measure::{BlockPlan, Clock, CpuTime, Interruption, MockClock};
+use rsalab_measure::{BlockPlan, Clock, CpuTime, Interruption, Losses, MockClock};
 use rsalab_study::run::{LaunchError, Launcher};
 
 /// A fault of an engine.
@@ -41,6 +41,10 @@ pub(crate) enum Trouble {
     Stopped(usize, usize),
     /// It is stopped likewise, and only its CPU time tells.
     Starved(usize, usize),
+    /// In each of so many requests from this one on, a neighbour has its CPU for a half of the time.
+    Neighbour(usize, usize),
+    /// A quota holds it back for a half of the time, always.
+    Throttled,
     /// It waits for a device in all its blocks: it has hardly any CPU time.
     Waits,
 }
@@ -120,6 +124,7 @@ impl Launcher for Mocks {
             requests: 0,
             prepared: None,
             seen: None,
+            losses: None,
         }))
     }
 }
@@ -137,6 +142,7 @@ struct Mock {
     requests: usize,
     prepared: Option<(Job, Vec<StudyKey>, Vec<u8>)>,
     seen: Option<Interruption>,
+    losses: Option<Losses>,
 }
 
 impl Mock {
@@ -241,6 +247,23 @@ impl Session for Mock {
         }
         report.block.started_ns = started_ns;
         report.block.elapsed_ns = plan.discard_ns + plan.min_ns;
+        let (waited, throttled_periods) = match self.trouble {
+            Some(Trouble::Neighbour(from, count)) if self.is_among(from, count) => (plan.min_ns / 2, 0),
+            Some(Trouble::Throttled) => (plan.min_ns / 2, 1),
+            _ => (0, 0),
+        };
+        // What was taken is not done: the second sample lasts as long and has fewer operations.
+        if waited > 0 {
+            report.block.samples[1].operations /= 4;
+        }
+        self.losses = Some(Losses {
+            wall_ns: report.block.elapsed_ns,
+            cpu_ns: plan.min_ns - waited,
+            waited_ns: waited,
+            throttled_periods,
+            cpus: 2,
+            ..Losses::default()
+        });
         match self.trouble {
             Some(Trouble::Stopped(from, count)) if self.is_among(from, count) => {
                 self.pause(&mut report);
@@ -263,6 +286,10 @@ impl Session for Mock {
 
     fn interruption(&self) -> Option<Interruption> {
         self.seen
+    }
+
+    fn losses(&self) -> Option<Losses> {
+        self.losses
     }
 
     fn pid(&self) -> Option<u32> {

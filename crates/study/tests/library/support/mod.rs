@@ -152,6 +152,7 @@ impl Planted {
             round,
             worker_pid: Some(1),
             report,
+            losses: None,
         };
         let record = BlockRecord {
             cell: group.cells[place].id,

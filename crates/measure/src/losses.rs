@@ -1,0 +1,254 @@
+//! The time that a process lost while it was measured, and what took it.
+//!
+//! A sample of a millisecond shows a pause of half a period, and a median of samples shows none at all. The system
+//! counts what was taken from a process, whichever program it is; the counts of two moments are compared:
+//!
+//! | loss | count | where |
+//! |---|---|---|
+//! | a quota of the control group | periods in which it was throttled | `cpu.stat` of versions 1 and 2 |
+//! | other programs on its CPUs | time that its threads could have run and did not | `/proc/PID/task/TID/schedstat` |
+//! | the hypervisor's other guests | ticks stolen from all CPUs | `/proc/stat` |
+//! | a signal, a debugger | that it was stopped or continued | the parent's `waitid` |
+//! | paging | pages that had to be read from a disk | `/proc/PID/stat` |
+//!
+//! A thread that the quota holds back waits in the queue of its CPU like any other: its time is counted as waiting, and
+//! the count of periods tells why. What the clock of the CPU loses is not counted anywhere.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{system_files::SystemFiles, throttling::Throttling};
+
+/// The share of its time from which on a process is called disturbed. At rest, clock interrupts and the system's own
+/// threads take some tenths of a per cent.
+pub const DISTURBED: f64 = 0.02;
+
+/// Time that was taken from a process between two moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Time that passed.
+    pub wall_ns: u64,
+    /// CPU time of its threads together.
+    pub cpu_ns: u64,
+    /// Time that its threads were ready to run and did not, together.
+    pub waited_ns: u64,
+    /// Periods of the control group's quota in which something in the group was held back.
+    pub throttled_periods: u64,
+    /// CPU time of the whole machine that the hypervisor gave to others, in parts of 10 ms.
+    pub stolen_ns: u64,
+    /// CPUs of the machine.
+    pub cpus: u64,
+    /// `true` if it was stopped, and continued, or is stopped still.
+    pub was_stopped: bool,
+    /// Pages that it had to wait for while they were read from a disk.
+    pub major_faults: u64,
+}
+
+/// What took the time of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// A quota of its control group.
+    Quota,
+    /// It was stopped by a signal or a debugger.
+    Stopped,
+    /// Other programs ran on its CPUs.
+    OtherPrograms,
+    /// The hypervisor's other guests.
+    Steal,
+    /// Its memory had been moved to a disk.
+    Paging,
+}
+
+impl Losses {
+    /// Adds what was lost in another stretch of time.
+    pub fn and(self, other: Losses) -> Losses {
+        Losses {
+            wall_ns: self.wall_ns + other.wall_ns,
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            waited_ns: self.waited_ns + other.waited_ns,
+            throttled_periods: self.throttled_periods + other.throttled_periods,
+            stolen_ns: self.stolen_ns + other.stolen_ns,
+            cpus: self.cpus.max(other.cpus),
+            was_stopped: self.was_stopped || other.was_stopped,
+            major_faults: self.major_faults + other.major_faults,
+        }
+    }
+
+    /// The share of the time in which its threads could have run that they waited for a CPU, from 0 to 1.
+    pub fn waiting(&self) -> f64 {
+        share(self.waited_ns, self.waited_ns + self.cpu_ns)
+    }
+
+    /// The share of all CPUs' time that the hypervisor gave to others, from 0 to 1.
+    pub fn stolen(&self) -> f64 {
+        share(self.stolen_ns, self.wall_ns * self.cpus)
+    }
+
+    /// The share of the time in which it neither ran nor waited for a CPU, from 0 to 1: of a process with something to
+    /// do at any moment, what was lost in stops and on disks.
+    pub fn asleep(&self) -> f64 {
+        share(
+            self.wall_ns.saturating_sub(self.cpu_ns).saturating_sub(self.waited_ns),
+            self.wall_ns,
+        )
+    }
+
+    /// What took the time, the gravest first: with the share that was lost to it, where that is known. Empty if less
+    /// than [`DISTURBED`] was lost.
+    ///
+    /// `has_always_work` says that the process has something to do at any moment, so that sleep is a loss;
+    /// `takes_turns` that it has more threads than CPUs, so that they wait for one another.
+    pub fn causes(&self, has_always_work: bool, takes_turns: bool) -> Vec<(Cause, Option<f64>)> {
+        let mut causes = Vec::new();
+        let waiting = self.waiting();
+        if waiting >= DISTURBED {
+            match self.throttled_periods {
+                0 if takes_turns => {}
+                0 => causes.push((Cause::OtherPrograms, Some(waiting))),
+                _ => causes.push((Cause::Quota, Some(waiting))),
+            }
+        }
+        let asleep = self.asleep();
+        let is_asleep = has_always_work && asleep >= DISTURBED;
+        if self.was_stopped {
+            causes.push((Cause::Stopped, has_always_work.then_some(asleep)));
+        } else if is_asleep && self.major_faults > 0 {
+            causes.push((Cause::Paging, Some(asleep)));
+        }
+        // One tick may be rounding.
+        if self.stolen() >= DISTURBED && self.stolen_ns > TICK_NS {
+            causes.push((Cause::Steal, Some(self.stolen())));
+        }
+        causes.sort_by(|one, other| other.1.unwrap_or(1.0).total_cmp(&one.1.unwrap_or(1.0)));
+        causes
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        _ => (part as f64 / whole as f64).min(1.0),
+    }
+}
+
+/// USER_HZ, a constant of Linux's interface on every machine in use.
+const TICK_NS: u64 = 1_000_000_000 / 100;
+
+/// The system's counts of a process at a moment.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    at: Instant,
+    /// Of each thread: nanoseconds on a CPU, and in its queue.
+    threads: BTreeMap<usize, (u64, u64)>,
+    throttling: Throttling,
+    stolen_ticks: u64,
+    cpus: u64,
+    major_faults: u64,
+}
+
+impl Counts {
+    /// Reads the counts of a process; none where the system does not count what its threads wait.
+    pub fn of(files: &SystemFiles, pid: u32) -> Option<Counts> {
+        let folder = format!("/proc/{pid}");
+        let threads: BTreeMap<usize, (u64, u64)> = files
+            .numbered(format!("{folder}/task"), "")
+            .into_iter()
+            .filter_map(|thread| Some((thread, schedule_of(files, &format!("{folder}/task/{thread}"))?)))
+            .collect();
+        if threads.is_empty() {
+            return None;
+        }
+        let (stolen_ticks, cpus) = stolen(files).unwrap_or((0, 1));
+        Some(Counts {
+            threads,
+            throttling: Throttling::of(files, &folder),
+            stolen_ticks,
+            cpus,
+            major_faults: major_faults(files, &folder).unwrap_or(0),
+            at: Instant::now(),
+        })
+    }
+
+    /// What was lost from `self` to `later`. Whether it was stopped is known to its parent only: see [`was_stopped`].
+    ///
+    /// Of threads that began in between all is counted, of those that ended nothing.
+    pub fn until(&self, later: &Counts) -> Losses {
+        let (mut cpu_ns, mut waited_ns) = (0, 0);
+        for (thread, (ran, waited)) in &later.threads {
+            let before = self.threads.get(thread).copied().unwrap_or((0, 0));
+            cpu_ns += ran.saturating_sub(before.0);
+            waited_ns += waited.saturating_sub(before.1);
+        }
+        Losses {
+            wall_ns: (later.at - self.at).as_nanos() as u64,
+            cpu_ns,
+            waited_ns,
+            throttled_periods: self.throttling.until(&later.throttling),
+            stolen_ns: later.stolen_ticks.saturating_sub(self.stolen_ticks) * TICK_NS,
+            cpus: later.cpus,
+            was_stopped: false,
+            major_faults: later.major_faults.saturating_sub(self.major_faults),
+        }
+    }
+
+    /// When the counts were read.
+    pub fn age(&self) -> Duration {
+        self.at.elapsed()
+    }
+}
+
+/// Returns whether a child of this process has been stopped or continued since this was last asked. False for a process
+/// that is no child.
+#[cfg(target_os = "linux")]
+pub fn was_stopped(pid: u32) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return false;
+    };
+    let asked = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+    let mut seen = false;
+    // A stop and the end of it are two events.
+    while let Ok(Some(_)) = waitid(WaitId::Pid(pid), asked) {
+        seen = true;
+    }
+    seen
+}
+
+/// Elsewhere nobody tells.
+#[cfg(not(target_os = "linux"))]
+pub fn was_stopped(_: u32) -> bool {
+    false
+}
+
+/// Nanoseconds on a CPU and in its queue: the first two fields of `schedstat` (sched-stats.rst of Linux).
+fn schedule_of(files: &SystemFiles, folder: &str) -> Option<(u64, u64)> {
+    let text = files.text(format!("{folder}/schedstat")).ok()?;
+    let mut fields = text.split_whitespace();
+    let mut next = || fields.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
+/// Ticks stolen from all CPUs, and their number.
+fn stolen(files: &SystemFiles) -> Option<(u64, u64)> {
+    let stat = files.text("/proc/stat").ok()?;
+    let mut lines = stat.lines();
+    let all = lines.next()?.strip_prefix("cpu ")?;
+    let cpus = lines.take_while(|line| line.starts_with("cpu")).count().max(1);
+    Some((all.split_whitespace().nth(7)?.parse().ok()?, cpus as u64))
+}
+
+/// Field 12 of proc_pid_stat(5), counted after the name.
+fn major_faults(files: &SystemFiles, folder: &str) -> Option<u64> {
+    let stat = files.text(format!("{folder}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(12 - 3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

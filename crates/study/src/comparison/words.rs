@@ -1,0 +1,63 @@
+//! A comparison in sentences.
+
+use super::model::{Cell, Comparison, Verdict};
+use crate::number;
+
+impl Comparison {
+    /// The answer in sentences: what changed in how many cells, and what the machine did meanwhile.
+    pub fn summary(&self) -> Vec<String> {
+        let comparison = self;
+        let count = |verdict| comparison.count(verdict);
+        let compared: usize = comparison.cells.iter().map(Cell::compared).sum();
+        let cells = number::counted(compared, "cell");
+        let changes = [
+            Verdict::Faster,
+            Verdict::Slower,
+            Verdict::NoChange,
+            Verdict::TooFewValues,
+            Verdict::Void,
+        ];
+        let changes: Vec<String> = changes
+            .into_iter()
+            .filter(|verdict| count(*verdict) > 0)
+            .map(|verdict| format!("{} {}", count(verdict), verdict.words()))
+            .collect();
+        let mut sentences = Vec::new();
+        if !changes.is_empty() {
+            sentences.push(format!("Of {cells} that both have: {}.", changes.join(", ")));
+        }
+        if compared == 0 {
+            sentences.push(
+                "The studies have no cell in common: the same job on the same engine, measured in both.".to_owned(),
+            );
+        }
+        let first = &comparison.studies[0];
+        for study in &comparison.studies[1..] {
+            sentences.push(match &study.control {
+                _ if study.machine != first.machine => format!(
+                    "{} was measured on another machine than {}: ratios say how the two compare, and nothing of a change.",
+                    study.name, first.name
+                ),
+                Some(control) => {
+                    let engines: Vec<&str> = control.engines.iter().map(String::as_str).collect();
+                    let moved = number::significant(control.moved.value);
+                    let void = match control.is_void() {
+                        true => ", more than 1.5 %: changes of others are void, for the machine changed",
+                        false => "",
+                    };
+                    format!(
+                        "From {} to {}, engines that did not change ({}) became {moved} times as fast{void}.",
+                        first.name,
+                        study.name,
+                        number::listed(&engines)
+                    )
+                }
+                None => format!(
+                    "From {} to {}, no engine is known not to have changed: a change of the machine looks like one of an engine.",
+                    first.name, study.name
+                ),
+            });
+        }
+        sentences
+    }
+}

@@ -1,0 +1,155 @@
+//! The time that was taken from a cell while it was measured, in words.
+//!
+//! Speeds have it in them: they are what was done over the time that it took. Medians of single operations do not show
+//! it. So whatever took a part of the time is named, and where the two differ that is said.
+
+use rsalab_engines::{Job, Readiness, Selector, ledger::ClockOwner};
+use rsalab_measure::{
+    Losses,
+    losses::{Cause, DISTURBED},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    compare::Figures,
+    distinct::distinct,
+    number,
+    store::{Beginning, TakenBlock},
+};
+
+/// The time that was taken from a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// Blocks of its figures in which at least two per cent of the time were lost.
+    pub blocks: usize,
+    /// Share of the time that was lost in all its blocks, from 0 to 1, to the gravest cause; none where it is not
+    /// known.
+    pub lost: Option<f64>,
+    /// What took it, in words, the gravest first.
+    pub causes: Vec<String>,
+}
+
+/// What decides how a worker's losses are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    has_always_work: bool,
+    takes_turns: bool,
+}
+
+impl Reading {
+    /// That of an engine at a job. CPU time judges engines that compute in our own loop. Whether another engine's
+    /// process computes itself, or waits for a child or a device, nobody here knows.
+    pub(crate) fn of(beginning: &Beginning, job: &Job, selector: &str) -> Reading {
+        let is_device = Selector::parse(selector).is_ok_and(|selector| selector.engine.name == "gpu");
+        Reading {
+            has_always_work: beginning.ledger.clock == ClockOwner::Harness && !is_device,
+            takes_turns: lacks_cpus(&beginning.readiness, job),
+        }
+    }
+
+    /// What took time from a block, the gravest first.
+    pub(crate) fn causes(self, losses: &Losses) -> Vec<(Cause, Option<f64>)> {
+        losses.causes(self.has_always_work, self.takes_turns)
+    }
+}
+
+/// Returns whether a job has more threads than CPUs to put them on.
+pub(crate) fn lacks_cpus(readiness: &Readiness, job: &Job) -> bool {
+    readiness.oversubscribed && distinct(readiness.cpus.iter()).len() < job.threads
+}
+
+impl Disturbance {
+    /// The disturbance of a cell, under this quota of CPUs; none if nothing is known to have been taken.
+    pub(crate) fn of(blocks: &[&TakenBlock], reading: Reading, quota: Option<f64>) -> Option<Disturbance> {
+        let losses = || blocks.iter().filter_map(|taken| taken.losses.as_ref());
+        let all = losses().copied().reduce(Losses::and)?;
+        let causes = reading.causes(&all);
+        let blocks = losses().filter(|losses| !reading.causes(losses).is_empty()).count();
+        // A few blocks in many may have lost a lot, and all of them together little.
+        let causes = match causes.is_empty() {
+            true => losses()
+                .map(|losses| reading.causes(losses))
+                .find(|causes| !causes.is_empty())?,
+            false => causes,
+        };
+        let known = causes.iter().filter_map(|(_, lost)| *lost);
+        Some(Disturbance {
+            blocks,
+            lost: known.reduce(f64::max),
+            causes: causes.iter().map(|&(cause, lost)| words(cause, lost, quota)).collect(),
+        })
+    }
+
+    /// The remark on a cell of so many blocks.
+    pub(crate) fn remark(&self, blocks: usize) -> String {
+        let causes = self.causes.join("; ");
+        format!(
+            "disturbed in {} of {}: {causes}",
+            self.blocks,
+            number::counted(blocks, "block")
+        )
+    }
+
+    /// Returns whether so much was lost that a comparison with what was measured at another time says nothing.
+    pub(crate) fn is_grave(&self) -> bool {
+        self.lost.is_none_or(|lost| lost >= DISTURBED)
+    }
+}
+
+/// What took the time of a block, and how much of it, in words.
+pub(crate) fn words(cause: Cause, lost: Option<f64>, quota: Option<f64>) -> String {
+    let of_its_time = lost.map_or_else(String::new, |lost| format!(" for {} of its time", percent(lost)));
+    match cause {
+        Cause::Quota => {
+            let quota = quota.map_or_else(|| "its control group's quota".to_owned(), in_cpus);
+            format!("{quota} held it back{of_its_time}")
+        }
+        Cause::Stopped => format!("it was stopped, by a signal or a debugger{of_its_time}"),
+        Cause::OtherPrograms => format!("other programs had its CPU{of_its_time}"),
+        Cause::Paging => format!("it waited for memory that had to be read from a disk{of_its_time}"),
+        Cause::Steal => {
+            let share = lost.map_or_else(|| "a part".to_owned(), percent);
+            format!("the hypervisor gave {share} of this machine's CPU time to other guests")
+        }
+        _ => format!("something else took its time{of_its_time}"),
+    }
+}
+
+/// In whole per cents: counts of the system say no more.
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// `a quota of 1.50 CPUs`.
+pub(crate) fn in_cpus(quota: f64) -> String {
+    format!("a quota of {quota:.2} CPUs")
+}
+
+/// That the speed of a cell is below what the median time of one operation says, and by how much; none where the two
+/// agree.
+fn pauses(figures: &Figures, is_random: bool) -> Option<String> {
+    /// Below this share a difference is not worth a remark.
+    const WORTH: f64 = 0.02;
+    let undisturbed = figures.ns_per_op.scaled(1e-9).reciprocal();
+    let differs =
+        figures.ops_per_s.high < undisturbed.low && figures.ops_per_s.value < undisturbed.value * (1.0 - WORTH);
+    (differs && !is_random).then(|| {
+        let times = number::significant(undisturbed.value / figures.ops_per_s.value);
+        format!(
+            "the speed has pauses in it that the median time of one operation does not show: without them it would be \
+             {times} times as high"
+        )
+    })
+}
+
+/// Remarks on the pauses of a cell of so many blocks, and on what is known of them.
+pub(crate) fn remarks(
+    figures: Option<&Figures>,
+    blocks: usize,
+    disturbance: Option<&Disturbance>,
+    is_random: bool,
+) -> Vec<String> {
+    let disturbed = disturbance.map(|disturbance| disturbance.remark(blocks));
+    let pauses = figures.and_then(|figures| pauses(figures, is_random));
+    disturbed.into_iter().chain(pauses).collect()
+}
