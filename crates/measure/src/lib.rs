@@ -12,7 +12,7 @@
 //! | how are threads started, given work and released together | [`pool`], [`barrier`] |
 //! | was it kept from running meanwhile | [`interruption`] |
 //! | has the machine become slower | [`sentinel`] |
-//! | how much of its time was taken from it, and by what | [`losses`], [`throttling`] |
+//! | how much of its time was taken from it, and by what | [`losses`], `throttling` |
 //! | what machine is this | [`machine`], [`fact`], [`system_files`] |
 //! | who else is using it | [`busy`], [`activity`] |
 
