@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -220,7 +221,9 @@ def test_an_article_is_done_again_and_its_claims_are_judged(tmp_path: Path) -> N
     claims = made.results["articles"][0]["claims"]
     assert [claim["claim"] for claim in made.claims] == [claim["claim"] for claim in claims]
     assert {claim["engine"] for claim in made.claims} == {"own"}
-    assert "too_few_values" in {claim["verdict"] for claim in made.claims}
+    # What so short a run decides depends on the machine; it says why.
+    assert {claim["verdict"] for claim in made.claims} <= {"too_few_values", "not_measurable_here"}
+    assert all(claim["measured"] for claim in made.claims)
 
 
 def test_progress_goes_to_a_function(tmp_path: Path) -> None:
@@ -230,7 +233,9 @@ def test_progress_goes_to_a_function(tmp_path: Path) -> None:
         seen.append((progress.closed, progress.cells, progress.line, progress._repr_html_()))
 
     Study.run(PLAN, tmp_path / "s", progress=take)
-    assert [(closed, cells) for closed, cells, line, _ in seen if " · own: " in line] == [(1, 4), (3, 4)]
+    # Lines about blocks that a busy machine has interrupted come between.
+    closed = [(closed, cells) for closed, cells, line, _ in seen if re.search(r" · own: [\d,.]+/s", line)]
+    assert closed == [(1, 4), (3, 4)]
     assert seen[-1][:2] == (4, 4) and 'value="4" max="4"' in seen[-1][3]
 
 
