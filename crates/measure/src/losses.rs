@@ -6,7 +6,7 @@
 //! | loss | count | where |
 //! |---|---|---|
 //! | a quota of the control group | periods in which it was throttled | `cpu.stat` of versions 1 and 2 |
-//! | other programs on its CPUs | time that its threads could have run and did not | `/proc/PID/task/TID/schedstat` |
+//! | other programs on its CPUs | time that its threads could have run and did not, and that others ran | `/proc/PID/task/TID/schedstat`, `/proc/stat` |
 //! | the hypervisor's other guests | ticks stolen from all CPUs | `/proc/stat` |
 //! | a signal, a debugger | that it was stopped or continued | the parent's `waitid` |
 //! | paging | pages that had to be read from a disk | `/proc/PID/stat` |
@@ -38,6 +38,9 @@ pub struct Losses {
     pub waited_ns: u64,
     /// Periods of the control group's quota in which something in the group was held back.
     pub throttled_periods: u64,
+    /// CPU time of all other processes of the machine, in parts of 10 ms; none where it is not counted.
+    #[serde(default)]
+    pub others_ns: Option<u64>,
     /// CPU time of the whole machine that the hypervisor gave to others, in parts of 10 ms.
     pub stolen_ns: u64,
     /// CPUs of the machine.
@@ -73,6 +76,7 @@ impl Losses {
             cpu_ns: self.cpu_ns + other.cpu_ns,
             waited_ns: self.waited_ns + other.waited_ns,
             throttled_periods: self.throttled_periods + other.throttled_periods,
+            others_ns: self.others_ns.zip(other.others_ns).map(|(one, other)| one + other),
             stolen_ns: self.stolen_ns + other.stolen_ns,
             cpus: self.cpus.max(other.cpus),
             was_stopped: self.was_stopped || other.was_stopped,
@@ -83,6 +87,13 @@ impl Losses {
     /// The share of the time in which its threads could have run that they waited for a CPU, from 0 to 1.
     pub fn waiting(&self) -> f64 {
         share(self.waited_ns, self.waited_ns + self.cpu_ns)
+    }
+
+    /// As [`waiting`](Self::waiting), of what other programs can have taken: where these did less, its threads waited
+    /// for one another.
+    pub fn waiting_for_others(&self) -> f64 {
+        let waited = self.waited_ns.min(self.others_ns.unwrap_or(u64::MAX));
+        share(waited, self.waited_ns + self.cpu_ns)
     }
 
     /// The share of all CPUs' time that the hypervisor gave to others, from 0 to 1.
@@ -99,6 +110,15 @@ impl Losses {
         )
     }
 
+    /// Returns whether at least [`DISTURBED`] of the time was lost, as far as that is known of any process.
+    pub fn are_grave(&self) -> bool {
+        let waiting = match self.throttled_periods {
+            0 => self.waiting_for_others(),
+            _ => self.waiting(),
+        };
+        waiting >= DISTURBED || self.was_stopped
+    }
+
     /// What took the time, the gravest first: with the share that was lost to it, where that is known. Empty if less
     /// than [`DISTURBED`] was lost.
     ///
@@ -106,13 +126,12 @@ impl Losses {
     /// `takes_turns` that it has more threads than CPUs, so that they wait for one another.
     pub fn causes(&self, has_always_work: bool, takes_turns: bool) -> Vec<(Cause, Option<f64>)> {
         let mut causes = Vec::new();
-        let waiting = self.waiting();
-        if waiting >= DISTURBED {
-            match self.throttled_periods {
-                0 if takes_turns => {}
-                0 => causes.push((Cause::OtherPrograms, Some(waiting))),
-                _ => causes.push((Cause::Quota, Some(waiting))),
-            }
+        let (waiting, cause) = match self.throttled_periods {
+            0 => (self.waiting_for_others(), Cause::OtherPrograms),
+            _ => (self.waiting(), Cause::Quota),
+        };
+        if waiting >= DISTURBED && !(takes_turns && cause == Cause::OtherPrograms) {
+            causes.push((cause, Some(waiting)));
         }
         let asleep = self.asleep();
         let is_asleep = has_always_work && asleep >= DISTURBED;
@@ -147,8 +166,7 @@ pub struct Counts {
     /// Of each thread: nanoseconds on a CPU, and in its queue.
     threads: BTreeMap<usize, (u64, u64)>,
     throttling: Throttling,
-    stolen_ticks: u64,
-    cpus: u64,
+    machine: MachineTicks,
     major_faults: u64,
 }
 
@@ -164,12 +182,10 @@ impl Counts {
         if threads.is_empty() {
             return None;
         }
-        let (stolen_ticks, cpus) = stolen(files).unwrap_or((0, 1));
         Some(Counts {
             threads,
             throttling: Throttling::of(files, &folder),
-            stolen_ticks,
-            cpus,
+            machine: MachineTicks::of(files).unwrap_or_default(),
             major_faults: major_faults(files, &folder).unwrap_or(0),
             at: Instant::now(),
         })
@@ -190,8 +206,12 @@ impl Counts {
             cpu_ns,
             waited_ns,
             throttled_periods: self.throttling.until(&later.throttling),
-            stolen_ns: later.stolen_ticks.saturating_sub(self.stolen_ticks) * TICK_NS,
-            cpus: later.cpus,
+            others_ns: self.machine.busy.zip(later.machine.busy).map(|(before, after)| {
+                let busy_ns = after.saturating_sub(before) * TICK_NS;
+                busy_ns.saturating_sub(cpu_ns)
+            }),
+            stolen_ns: later.machine.stolen.saturating_sub(self.machine.stolen) * TICK_NS,
+            cpus: later.machine.cpus,
             was_stopped: false,
             major_faults: later.major_faults.saturating_sub(self.major_faults),
         }
@@ -234,13 +254,33 @@ fn schedule_of(files: &SystemFiles, folder: &str) -> Option<(u64, u64)> {
     Some((next()?, next()?))
 }
 
-/// Ticks stolen from all CPUs, and their number.
-fn stolen(files: &SystemFiles) -> Option<(u64, u64)> {
-    let stat = files.text("/proc/stat").ok()?;
-    let mut lines = stat.lines();
-    let all = lines.next()?.strip_prefix("cpu ")?;
-    let cpus = lines.take_while(|line| line.starts_with("cpu")).count().max(1);
-    Some((all.split_whitespace().nth(7)?.parse().ok()?, cpus as u64))
+/// Ticks of all CPUs together.
+#[derive(Clone, Copy, Debug, Default)]
+struct MachineTicks {
+    /// At work, for whomever.
+    busy: Option<u64>,
+    stolen: u64,
+    /// How many there are.
+    cpus: u64,
+}
+
+impl MachineTicks {
+    fn of(files: &SystemFiles) -> Option<MachineTicks> {
+        let stat = files.text("/proc/stat").ok()?;
+        let mut lines = stat.lines();
+        let all = lines.next()?.strip_prefix("cpu ")?;
+        // user nice system idle iowait irq softirq steal; guest time is in user already.
+        let ticks: Vec<u64> = all.split_whitespace().map_while(|field| field.parse().ok()).collect();
+        let [user, nice, system, _, _, irq, softirq, stolen, ..] = ticks[..] else {
+            return None;
+        };
+        let cpus = lines.take_while(|line| line.starts_with("cpu")).count().max(1);
+        Some(MachineTicks {
+            busy: Some(user + nice + system + irq + softirq),
+            stolen,
+            cpus: cpus as u64,
+        })
+    }
 }
 
 /// Field 12 of proc_pid_stat(5), counted after the name.

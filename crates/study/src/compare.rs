@@ -5,6 +5,8 @@
 //! is a matter of luck, as of finding primes, the speed has an adjusted one beside it, without that chance, where it
 //! can be worked out from the number of primality tests.
 
+use std::borrow::Cow;
+
 use rsalab_engines::{Ledger, Op};
 use rsalab_measure::{
     Block, Estimate,
@@ -79,7 +81,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
     let blocks = samples(&measured.blocks);
     let per_block: Vec<Vec<f64>> = blocks.iter().map(|block| block.ns_per_operation()).collect();
     let ns_per_op = median_over_blocks(&per_block, confidence)?;
-    let ops_per_s = rate(&blocks, &bootstrap(confidence))?;
+    let ops_per_s = rate(&whole(&measured.blocks), &bootstrap(confidence))?;
     let ticks: Option<Vec<f64>> = blocks
         .iter()
         .map(|block| block.tsc_per_operation())
@@ -107,8 +109,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
 pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64) -> Option<Ratio> {
     let bootstrap = bootstrap(confidence);
     let (first_blocks, these_blocks) = paired(&first.blocks, &this.blocks);
-    let (first_samples, these_samples) = (samples(&first_blocks), samples(&these_blocks));
-    let to_first = ratio_of_rates(&these_samples, &first_samples, &bootstrap)?;
+    let to_first = ratio_of_rates(&whole(&these_blocks), &whole(&first_blocks), &bootstrap)?;
     // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
     let adjusted = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
@@ -171,6 +172,16 @@ fn bootstrap(confidence: f64) -> Bootstrap {
         confidence,
         ..Bootstrap::default()
     }
+}
+
+/// Blocks as speeds are made of them: from a disturbed one nothing is left out, since it is in the short beginning that
+/// is discarded where pauses would get lost.
+fn whole<'a>(blocks: &[&'a TakenBlock]) -> Vec<Cow<'a, Block>> {
+    let whole = |taken: &&'a TakenBlock| match taken.losses.is_some_and(|losses| losses.are_grave()) {
+        true => Cow::Owned(taken.report.block.with_discarded()),
+        false => Cow::Borrowed(&taken.report.block),
+    };
+    blocks.iter().map(whole).collect()
 }
 
 fn samples<'a>(blocks: &[&'a TakenBlock]) -> Vec<&'a Block> {

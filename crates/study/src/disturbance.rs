@@ -104,7 +104,7 @@ pub(crate) fn words(cause: Cause, lost: Option<f64>, quota: Option<f64>) -> Stri
             let quota = quota.map_or_else(|| "its control group's quota".to_owned(), in_cpus);
             format!("{quota} held it back{of_its_time}")
         }
-        Cause::Stopped => format!("it was stopped, by a signal or a debugger{of_its_time}"),
+        Cause::Stopped => format!("it was stopped{of_its_time}, by a signal or a debugger"),
         Cause::OtherPrograms => format!("other programs had its CPU{of_its_time}"),
         Cause::Paging => format!("it waited for memory that had to be read from a disk{of_its_time}"),
         Cause::Steal => {

@@ -287,6 +287,7 @@ mod tests {
             block: Block {
                 samples: vec![sample; 2],
                 discarded_operations: 2,
+                discarded_ns: None,
                 started_ns: 0,
                 elapsed_ns: 110_100_000,
             },

@@ -81,7 +81,7 @@ impl<'a> TimingThread<'a> {
         let mut calls = Vec::new();
         let mut samples: Vec<Sample> = Vec::new();
         let mut outputs = Vec::new();
-        let mut discarded_operations = 0;
+        let (mut discarded_operations, mut discarded_ns) = (0, 0);
         // Without a count, a call of each thread at a time until the time is up.
         let task = plan.calls.map_or(shared.reports.len(), |calls| {
             usize::try_from(calls).unwrap_or(usize::MAX - 1).max(1)
@@ -102,7 +102,10 @@ impl<'a> TimingThread<'a> {
                     });
                     match is_warm {
                         true => samples.push(sample),
-                        false => discarded_operations += sample.operations,
+                        false => {
+                            discarded_operations += sample.operations;
+                            discarded_ns += sample.elapsed_ns;
+                        }
                     }
                 }
             }
@@ -115,6 +118,7 @@ impl<'a> TimingThread<'a> {
             let block = Block {
                 samples: at_most(plan.max_samples, samples),
                 discarded_operations,
+                discarded_ns: Some(discarded_ns),
                 started_ns,
                 elapsed_ns: now_ns - started_ns,
             };
@@ -270,6 +274,7 @@ mod tests {
                 })
                 .collect(),
             discarded_operations,
+            discarded_ns: None,
             started_ns: 0,
             elapsed_ns: 10,
         }

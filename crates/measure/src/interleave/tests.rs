@@ -13,6 +13,7 @@ fn block(elapsed_ns: u64) -> Block {
     Block {
         samples: vec![sample],
         discarded_operations: 0,
+        discarded_ns: None,
         started_ns: 0,
         elapsed_ns,
     }

@@ -62,6 +62,18 @@ fn each_cause_is_told_from_the_others() {
         ..losses(100, 0)
     };
     assert_eq!(causes(tick), []);
+    // Its threads wait for one another, and nobody else did anything.
+    let alone = Losses {
+        others_ns: Some(0),
+        ..losses(50, 50)
+    };
+    assert_eq!(causes(alone), []);
+    let partly = Losses {
+        others_ns: Some(ms(20)),
+        ..losses(50, 50)
+    };
+    assert_eq!(causes(partly), [(Cause::OtherPrograms, Some(0.2))]);
+    assert!(partly.are_grave() && !alone.are_grave() && throttled.are_grave());
     // Four threads on two CPUs wait for one another.
     assert_eq!(losses(200, 200).causes(true, true), []);
     let several = Losses {
@@ -112,11 +124,12 @@ fn counts_are_compared_thread_by_thread() {
     );
     machine.file(
         "/proc/stat",
-        "cpu  1 2 3 4 5 6 7 12 0 0\ncpu0 1\ncpu1 1\ncpu2 1\nintr 5\n",
+        "cpu  9 2 3 4 5 6 7 12 0 0\ncpu0 1\ncpu1 1\ncpu2 1\nintr 5\n",
     );
     let losses = before.until(&of().unwrap());
     assert_eq!((losses.cpu_ns, losses.waited_ns), (3_200, 57));
     assert_eq!((losses.stolen_ns, losses.cpus, losses.major_faults), (ms(20), 3, 2));
+    assert_eq!(losses.others_ns, Some(ms(80) - 3_200));
     assert_eq!((losses.throttled_periods, losses.was_stopped), (0, false));
 }
 

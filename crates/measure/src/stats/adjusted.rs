@@ -314,6 +314,7 @@ mod tests {
                 let block = Block {
                     samples,
                     discarded_operations: 0,
+                    discarded_ns: None,
                     started_ns: 0,
                     elapsed_ns,
                 };

@@ -208,6 +208,7 @@ mod tests {
                 })
                 .collect(),
             discarded_operations: 0,
+            discarded_ns: None,
             started_ns: 0,
             elapsed_ns: samples.iter().map(|sample| sample.1).sum(),
         }

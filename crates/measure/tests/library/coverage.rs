@@ -105,6 +105,7 @@ fn block(times: impl Iterator<Item = f64>) -> Block {
         .collect();
     Block {
         discarded_operations: 0,
+        discarded_ns: None,
         started_ns: 0,
         elapsed_ns: samples.iter().map(|sample| sample.elapsed_ns).sum(),
         samples,
@@ -221,6 +222,7 @@ fn timed_block(rng: &mut ChaCha12Rng, factor: f64) -> Block {
     Block {
         samples,
         discarded_operations: 0,
+        discarded_ns: None,
         started_ns: 0,
         elapsed_ns,
     }

@@ -61,6 +61,7 @@ fn block_of(ns: u64) -> Block {
             operations: 1,
         }],
         discarded_operations: 0,
+        discarded_ns: None,
         started_ns: 0,
         elapsed_ns: ns,
     }
@@ -117,6 +118,7 @@ proptest! {
         let block = |ns: f64| Block {
             samples: vec![Sample { elapsed_ns: ns as u64, tsc_ticks: None, operations: 1 }],
             discarded_operations: 0,
+            discarded_ns: None,
             started_ns: 0,
             elapsed_ns: ns as u64,
         };

@@ -324,6 +324,7 @@ fn whole_launch(launch: usize, cell: &ActiveCell) -> TakenBlock {
             .flat_map(|report| report.block.samples.iter().copied())
             .collect(),
         discarded_operations: blocks().map(|report| report.block.discarded_operations).sum(),
+        discarded_ns: blocks().map(|report| report.block.discarded_ns).sum(),
         started_ns: blocks().map(|report| report.block.started_ns).min().unwrap_or(0),
         elapsed_ns: blocks().map(|report| report.block.elapsed_ns).sum(),
     };

@@ -176,7 +176,10 @@ impl Store {
                 transaction.execute_batch("ALTER TABLE interrupted_block ADD COLUMN losses_json TEXT;")?;
             }
             if found < 4 {
-                transaction.execute_batch("ALTER TABLE block ADD COLUMN losses_json TEXT;")?;
+                transaction.execute_batch(
+                    "ALTER TABLE block ADD COLUMN losses_json TEXT;
+                     ALTER TABLE block ADD COLUMN discarded_ns INTEGER;",
+                )?;
                 transaction.execute_batch(SENTINEL)?;
             }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;

@@ -117,9 +117,13 @@ impl Store {
             _ => "cpu_user_ns, cpu_system_ns",
         };
         let losses = self.losses_column();
+        let discarded = match self.schema_version {
+            ..4 => "NULL",
+            _ => "discarded_ns",
+        };
         let blocks = self.connection.prepare_cached(&format!(
             "SELECT id, cell_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                    discarded_operations, trace_json, {cpu}, {losses}
+                    discarded_operations, trace_json, {cpu}, {losses}, {discarded}
              FROM block WHERE group_id = ?1 ORDER BY order_index"
         ))?;
         let samples = self.connection.prepare_cached(
@@ -244,6 +248,7 @@ fn block(row: &Row<'_>, samples: &mut CachedStatement<'_>) -> rusqlite::Result<B
             block: Block {
                 samples: taken,
                 discarded_operations: row.get(8)?,
+                discarded_ns: row.get(13)?,
                 started_ns: row.get(6)?,
                 elapsed_ns: row.get(7)?,
             },

@@ -70,6 +70,8 @@ CREATE TABLE block (
     cpu_system_ns   INTEGER,
     -- Time that was taken from the worker during the block, and by what; since version 4.
     losses_json     TEXT,
+    -- Time of the discarded calls; since version 4.
+    discarded_ns    INTEGER,
     UNIQUE (group_id, order_index),
     UNIQUE (cell_id, round)
 ) STRICT;

@@ -182,8 +182,9 @@ fn insert_block(transaction: &Transaction<'_>, group: GroupId, record: &BlockRec
     let trace = (!report.trace.is_empty()).then(|| json(&report.trace));
     transaction.execute(
         "INSERT INTO block (cell_id, group_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                            discarded_operations, trace_json, cpu_user_ns, cpu_system_ns, losses_json)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                            discarded_operations, trace_json, cpu_user_ns, cpu_system_ns, losses_json,
+                            discarded_ns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         params![
             record.cell.0,
             group.0,
@@ -198,6 +199,7 @@ fn insert_block(transaction: &Transaction<'_>, group: GroupId, record: &BlockRec
             report.cpu.map(|cpu| cpu.user_ns),
             report.cpu.map(|cpu| cpu.system_ns),
             taken.losses.as_ref().map(json),
+            report.block.discarded_ns,
         ],
     )?;
     let block_id = transaction.last_insert_rowid();

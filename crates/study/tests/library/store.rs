@@ -44,6 +44,7 @@ fn report(samples: u64) -> BlockReport {
         block: Block {
             samples: (0..samples).map(sample).collect(),
             discarded_operations: 16,
+            discarded_ns: Some(99),
             started_ns: 77,
             elapsed_ns: 123_456,
         },
@@ -155,12 +156,13 @@ fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
     sql(
         &file,
         "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN cpu_user_ns;
-         ALTER TABLE block DROP COLUMN cpu_system_ns; ALTER TABLE block DROP COLUMN losses_json;
+         ALTER TABLE block DROP COLUMN cpu_system_ns; ALTER TABLE block DROP COLUMN losses_json; ALTER TABLE block DROP COLUMN discarded_ns;
          PRAGMA user_version = 1",
     );
     let mut old = record(0);
     old.taken.report.cpu = None;
     old.taken.losses = None;
+    old.taken.report.block.discarded_ns = None;
     let bytes = fs::read(&file).unwrap();
     let seen = Store::view(directory.path()).unwrap().blocks(group);
     assert_eq!(seen.unwrap(), [old.clone()]);
@@ -195,11 +197,12 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
     let file = directory.path().join("study.db");
     sql(
         &file,
-        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN losses_json;
+        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN losses_json; ALTER TABLE block DROP COLUMN discarded_ns;
          PRAGMA user_version = 2",
     );
     let mut old = record(0);
     old.taken.losses = None;
+    old.taken.report.block.discarded_ns = None;
     let bytes = fs::read(&file).unwrap();
     let seen = Store::view(directory.path()).unwrap();
     assert_eq!(seen.blocks(group).unwrap(), [old.clone()]);

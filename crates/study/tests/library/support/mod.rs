@@ -106,6 +106,7 @@ pub(crate) fn block(times_ns: impl IntoIterator<Item = u64>) -> BlockReport {
         block: Block {
             samples,
             discarded_operations: 0,
+            discarded_ns: None,
             started_ns: 0,
             elapsed_ns,
         },
