@@ -267,9 +267,14 @@ impl Worker {
         let counts = || Counts::of(&files, pid?);
         let before = counts();
         let done = act(self);
-        let losses = before.zip(counts()).map(|(before, after)| Losses {
-            was_stopped: pid.is_some_and(was_stopped),
-            ..before.until(&after)
+        let losses = before.zip(counts()).map(|(before, mut after)| {
+            if let Some(seen) = &self.connection.seen {
+                after.seen(seen);
+            }
+            Losses {
+                was_stopped: pid.is_some_and(was_stopped),
+                ..before.until(&after)
+            }
         });
         (done, losses)
     }

@@ -19,6 +19,10 @@ impl FakeMachine {
         fs::write(place, text).expect("its file");
     }
 
+    pub(crate) fn remove(&self, folder: &str) {
+        fs::remove_dir_all(self.0.path().join(folder.trim_start_matches('/'))).expect("its folder");
+    }
+
     /// A physical core with its hardware threads; the socket's NUMA node has the same number.
     pub(crate) fn core(&self, package: usize, cpus: &[usize]) {
         let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");

@@ -165,6 +165,8 @@ pub struct Counts {
     at: Instant,
     /// Of each thread: nanoseconds on a CPU, and in its queue.
     threads: BTreeMap<usize, (u64, u64)>,
+    /// CPU time of all threads, in parts of 10 ms, with that of threads that have ended.
+    process_ns: u64,
     throttling: Throttling,
     machine: MachineTicks,
     major_faults: u64,
@@ -184,6 +186,7 @@ impl Counts {
         }
         Some(Counts {
             threads,
+            process_ns: ticks_of(files, &folder).unwrap_or(0) * TICK_NS,
             throttling: Throttling::of(files, &folder),
             machine: MachineTicks::of(files).unwrap_or_default(),
             major_faults: major_faults(files, &folder).unwrap_or(0),
@@ -191,9 +194,17 @@ impl Counts {
         })
     }
 
+    /// Keeps what was seen of threads in between: of those that end before the last counts are read.
+    pub fn seen(&mut self, earlier: &Counts) {
+        for (thread, counts) in &earlier.threads {
+            self.threads.entry(*thread).or_insert(*counts);
+        }
+    }
+
     /// What was lost from `self` to `later`. Whether it was stopped is known to its parent only: see [`was_stopped`].
     ///
-    /// Of threads that began in between all is counted, of those that ended nothing.
+    /// Of threads that began in between all is counted; of those that ended what [`seen`](Self::seen) has kept, and
+    /// their CPU time.
     pub fn until(&self, later: &Counts) -> Losses {
         let (mut cpu_ns, mut waited_ns) = (0, 0);
         for (thread, (ran, waited)) in &later.threads {
@@ -201,6 +212,8 @@ impl Counts {
             cpu_ns += ran.saturating_sub(before.0);
             waited_ns += waited.saturating_sub(before.1);
         }
+        // The sum of what was seen is exact, and that of the process has everything.
+        let cpu_ns = cpu_ns.max(later.process_ns.saturating_sub(self.process_ns).saturating_sub(TICK_NS));
         Losses {
             wall_ns: (later.at - self.at).as_nanos() as u64,
             cpu_ns,
@@ -281,6 +294,16 @@ impl MachineTicks {
             cpus: cpus as u64,
         })
     }
+}
+
+/// User and system time in ticks: fields 14 and 15 of proc_pid_stat(5), counted after the name.
+fn ticks_of(files: &SystemFiles, folder: &str) -> Option<u64> {
+    let stat = files.text(format!("{folder}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace().skip(14 - 3);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(user + system)
 }
 
 /// Field 12 of proc_pid_stat(5), counted after the name.

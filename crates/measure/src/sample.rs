@@ -66,8 +66,8 @@ impl Block {
     }
 
     /// This with its discarded calls as one more sample, where their time is known: what was done from its beginning to
-    /// its end. The part that is discarded is short, so that a pause in it ends it: of a process that is held back again
-    /// and again, blocks without it have too few of the pauses.
+    /// its end. The part that is discarded is short, so that a pause in it ends it: of a process that is held back
+    /// again and again, blocks without it have too few of the pauses.
     pub fn with_discarded(&self) -> Block {
         let mut block = self.clone();
         if let Some(elapsed_ns) = self.discarded_ns.filter(|_| self.discarded_operations > 0) {

@@ -13,7 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rsalab_measure::interruption::{Interruption, LOOK, Watch};
+use rsalab_measure::{
+    interruption::{Interruption, LOOK, Watch},
+    losses::Counts,
+    system_files::SystemFiles,
+};
 
 use super::error::SessionError;
 use crate::{protocol::Request, registry::Location};
@@ -43,6 +47,8 @@ pub(super) struct Connection {
     pub(super) waited: Duration,
     /// An interruption that was seen to keep the worker from running in that time.
     pub(super) interruption: Option<Interruption>,
+    /// The system's counts of the worker while it was waited for, of threads that may have ended since.
+    pub(super) seen: Option<Counts>,
 }
 
 impl Connection {
@@ -98,6 +104,7 @@ impl Connection {
             stop: None,
             waited: Duration::ZERO,
             interruption: None,
+            seen: None,
         };
         start("requests", move || {
             for line in to_write {
@@ -137,6 +144,7 @@ impl Connection {
         line.push(b'\n');
         let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
         let asked = Instant::now();
+        self.seen = None;
         // A writer that has gone means a worker that has gone: the reader knows.
         let _ = self.requests.send(line);
         let heard = loop {
@@ -154,12 +162,24 @@ impl Connection {
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
                     break Err(ReceiveError::TimedOut);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.look_at_threads(),
             }
         };
         self.waited = watch.watched();
         self.interruption = watch.end();
         heard
+    }
+
+    fn look_at_threads(&mut self) {
+        let Some(child) = &self.child else { return };
+        let counts = Counts::of(&SystemFiles::of_this_machine(), child.id());
+        self.seen = match (counts, self.seen.take()) {
+            (Some(mut now), Some(earlier)) => {
+                now.seen(&earlier);
+                Some(now)
+            }
+            (now, earlier) => now.or(earlier),
+        };
     }
 
     fn must_stop(&self) -> bool {

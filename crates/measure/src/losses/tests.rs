@@ -134,6 +134,33 @@ fn counts_are_compared_thread_by_thread() {
 }
 
 #[test]
+fn threads_that_end_in_between_are_not_forgotten() {
+    let machine = FakeMachine::new();
+    let thread = |id: u32, ran: u64, waited: u64| {
+        machine.file(&format!("/proc/7/task/{id}/schedstat"), &format!("{ran} {waited} 5\n"));
+    };
+    let process = |user: u64, system: u64| {
+        let stat = format!("7 (a) S 1 2 3 4 5 6 7 8 9 10 {user} {system} 0 0 20 0 1 0 99");
+        machine.file("/proc/7/stat", &stat);
+    };
+    let of = || Counts::of(&machine.files(), 7).unwrap();
+    thread(7, 0, 0);
+    process(5, 5);
+    let before = of();
+    thread(8, 400, 600);
+    let during = of();
+    machine.remove("/proc/7/task/8");
+    let mut after = of();
+    assert_eq!(before.until(&after).waited_ns, 0);
+    after.seen(&during);
+    let losses = before.until(&after);
+    assert_eq!((losses.cpu_ns, losses.waited_ns), (400, 600));
+    // Of what nobody saw the process has the CPU time, to a tick.
+    process(7, 6);
+    assert_eq!(before.until(&of()).cpu_ns, ms(20));
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_child_that_was_stopped_and_goes_on_is_noticed_once() {
     let mut child = Command::new("sleep").arg("60").spawn().unwrap();
