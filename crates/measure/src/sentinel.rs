@@ -6,7 +6,7 @@
 //!
 //! The work is the sum of products of two numbers of 32 words, column by column: what RSA spends its time in, at one
 //! multiplication of 64 bits in a cycle or less, so that it feels the clock as well as whatever shares the core. It
-//! takes some milliseconds in all.
+//! takes tens of milliseconds in all.
 
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ const PRODUCTS: usize = 150;
 /// Runs, of which the median is taken: those that were interrupted are few.
 const RUNS: usize = 31;
 /// A core that was idle takes some milliseconds to reach its clock.
-const WARM_UP_NS: u64 = 5_000_000;
+const WARM_UP_NS: u64 = 20_000_000;
 
 /// Nanoseconds that the work takes on a CPU, or on any where none is named or it cannot be had.
 pub fn time_on(cpu: Option<usize>) -> f64 {
