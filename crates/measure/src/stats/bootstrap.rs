@@ -54,8 +54,7 @@ pub fn rate<B: Borrow<Block>>(blocks: &[B], bootstrap: &Bootstrap) -> Option<Est
         .map(B::borrow)
         .filter(|block| !block.samples.is_empty())
         .collect();
-    let work = Work::of(&blocks);
-    bootstrap.estimate(blocks.len(), |counts| work.rate_per_second(counts))
+    Work::of(&blocks).rate(bootstrap)
 }
 
 /// The rate of `numerator` divided by the rate of `denominator`: above 1 where the numerator is faster.
@@ -67,12 +66,8 @@ pub fn rate<B: Borrow<Block>>(blocks: &[B], bootstrap: &Bootstrap) -> Option<Est
 ///
 /// If the two have different numbers of blocks.
 pub fn ratio_of_rates<B: Borrow<Block>>(numerator: &[B], denominator: &[B], bootstrap: &Bootstrap) -> Option<Estimate> {
-    let (rounds, above, below) = paired(numerator, denominator, |block| !block.borrow().samples.is_empty());
-    let above = Work::of(&above);
-    let below = Work::of(&below);
-    bootstrap.estimate(rounds, |counts| {
-        Some(above.rate_per_second(counts)? / below.rate_per_second(counts)?)
-    })
+    let (_, above, below) = paired(numerator, denominator, |block| !block.borrow().samples.is_empty());
+    Work::of(&above).ratio(&Work::of(&below), bootstrap)
 }
 
 /// The rounds in which both sides have something.
@@ -102,6 +97,19 @@ impl Work {
                 .map(|block| (block.operations(), block.measured_ns()))
                 .collect(),
         )
+    }
+
+    // Here and not in the functions that take any kind of block: those are compiled where they are called, without
+    // optimisation in tests.
+    fn rate(&self, bootstrap: &Bootstrap) -> Option<Estimate> {
+        bootstrap.estimate(self.0.len(), |counts| self.rate_per_second(counts))
+    }
+
+    /// The ratio to others of the same rounds.
+    fn ratio(&self, others: &Work, bootstrap: &Bootstrap) -> Option<Estimate> {
+        bootstrap.estimate(self.0.len(), |counts| {
+            Some(self.rate_per_second(counts)? / others.rate_per_second(counts)?)
+        })
     }
 
     /// The rate when block `i` is taken `counts[i]` times; none if no block is.
