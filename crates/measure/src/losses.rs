@@ -14,10 +14,7 @@
 //! A thread that the quota holds back waits in the queue of its CPU like any other: its time is counted as waiting, and
 //! the count of periods tells why. What the clock of the CPU loses is not counted anywhere.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +48,7 @@ pub struct Losses {
     pub major_faults: u64,
 }
 
-/// What took the time of a process.
+/// A cause that took time from a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -119,7 +116,7 @@ impl Losses {
         waiting >= DISTURBED || self.was_stopped
     }
 
-    /// What took the time, the gravest first: with the share that was lost to it, where that is known. Empty if less
+    /// The causes, the gravest first: with the share that was lost to it, where that is known. Empty if less
     /// than [`DISTURBED`] was lost.
     ///
     /// `has_always_work` says that the process has something to do at any moment, so that sleep is a loss;
@@ -201,7 +198,7 @@ impl Counts {
         }
     }
 
-    /// What was lost from `self` to `later`. Whether it was stopped is known to its parent only: see [`was_stopped`].
+    /// The losses from `self` to `later`. Whether it was stopped is known to its parent only: see [`was_stopped`].
     ///
     /// Of threads that began in between all is counted; of those that ended what [`seen`](Self::seen) has kept, and
     /// their CPU time.
@@ -228,11 +225,6 @@ impl Counts {
             was_stopped: false,
             major_faults: later.major_faults.saturating_sub(self.major_faults),
         }
-    }
-
-    /// When the counts were read.
-    pub fn age(&self) -> Duration {
-        self.at.elapsed()
     }
 }
 

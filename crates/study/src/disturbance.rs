@@ -25,11 +25,11 @@ pub struct Disturbance {
     /// Share of the time that was lost in all its blocks, from 0 to 1, to the gravest cause; none where it is not
     /// known.
     pub lost: Option<f64>,
-    /// What took it, in words, the gravest first.
+    /// The causes in words, the gravest first.
     pub causes: Vec<String>,
 }
 
-/// What decides how a worker's losses are read.
+/// The facts that decide how a worker's losses are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     has_always_work: bool,
@@ -47,7 +47,7 @@ impl Reading {
         }
     }
 
-    /// What took time from a block, the gravest first.
+    /// The causes that took time from a block, the gravest first.
     pub(crate) fn causes(self, losses: &Losses) -> Vec<(Cause, Option<f64>)> {
         losses.causes(self.has_always_work, self.takes_turns)
     }
@@ -65,17 +65,24 @@ impl Disturbance {
         let all = losses().copied().reduce(Losses::and)?;
         let causes = reading.causes(&all);
         let blocks = losses().filter(|losses| !reading.causes(losses).is_empty()).count();
-        // A few blocks in many may have lost a lot, and all of them together little.
-        let causes = match causes.is_empty() {
-            true => losses()
-                .map(|losses| reading.causes(losses))
-                .find(|causes| !causes.is_empty())?,
+        // A few blocks in many may have lost a lot, and all of them together little: their causes are named, without a
+        // share that is theirs alone.
+        let is_little = causes.is_empty();
+        let causes = match is_little {
+            true => {
+                let causes = losses().map(|losses| reading.causes(losses));
+                let found = causes.into_iter().find(|causes| !causes.is_empty())?;
+                found.into_iter().map(|(cause, _)| (cause, None)).collect()
+            }
             false => causes,
         };
         let known = causes.iter().filter_map(|(_, lost)| *lost);
         Some(Disturbance {
             blocks,
-            lost: known.reduce(f64::max),
+            lost: match is_little {
+                true => Some(all.waiting_for_others()),
+                false => known.reduce(f64::max),
+            },
             causes: causes.iter().map(|&(cause, lost)| words(cause, lost, quota)).collect(),
         })
     }
@@ -96,7 +103,7 @@ impl Disturbance {
     }
 }
 
-/// What took the time of a block, and how much of it, in words.
+/// A cause in words, with the share of the time that it took.
 pub(crate) fn words(cause: Cause, lost: Option<f64>, quota: Option<f64>) -> String {
     let of_its_time = lost.map_or_else(String::new, |lost| format!(" for {} of its time", percent(lost)));
     match cause {
@@ -136,8 +143,8 @@ fn pauses(figures: &Figures, is_random: bool) -> Option<String> {
     (differs && !is_random).then(|| {
         let times = number::significant(undisturbed.value / figures.ops_per_s.value);
         format!(
-            "the speed has pauses in it that the median time of one operation does not show: without them it would be \
-             {times} times as high"
+            "by the median time of one operation the speed would be {times} times as high: pauses, and operations that \
+             took longer, are in the speed only"
         )
     })
 }

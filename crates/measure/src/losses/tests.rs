@@ -1,4 +1,4 @@
-use std::{process::Command, thread};
+use std::{process::Command, thread, time::Duration};
 
 use super::*;
 use crate::fake_machine::FakeMachine;
@@ -194,7 +194,7 @@ fn this_process_is_counted() {
         return;
     };
     let mut number = 1_u64;
-    while before.age() < Duration::from_millis(100) {
+    while before.at.elapsed() < Duration::from_millis(100) {
         number = std::hint::black_box(number.wrapping_mul(5));
     }
     let losses = before.until(&Counts::of(&files, std::process::id()).unwrap());

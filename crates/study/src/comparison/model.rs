@@ -64,7 +64,7 @@ pub struct Value {
     pub engine_version: Option<String>,
     /// Its code path.
     pub kernel: Option<String>,
-    /// What took time from it, in words.
+    /// The causes that took time from it, in words.
     pub disturbed: Vec<String>,
     /// Against the first study: none for that itself, and where that has no figure.
     pub change: Option<Change>,
@@ -75,11 +75,11 @@ pub struct Value {
 pub struct Change {
     /// This speed divided by that of the first study, with an interval corrected for the number of comparisons.
     pub ratio: Estimate,
-    /// What that says.
+    /// The verdict on it.
     pub verdict: Verdict,
 }
 
-/// What a change of speed says.
+/// The verdict on a change of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -121,7 +121,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// What engines that did not change may move by.
+    /// The most that engines that did not change may move by.
     pub const TOLERATED: f64 = 0.015;
 
     /// Returns whether a change of others is the machine's.

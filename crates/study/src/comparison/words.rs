@@ -6,9 +6,8 @@ use crate::number;
 impl Comparison {
     /// The answer in sentences: what changed in how many cells, and what the machine did meanwhile.
     pub fn summary(&self) -> Vec<String> {
-        let comparison = self;
-        let count = |verdict| comparison.count(verdict);
-        let compared: usize = comparison.cells.iter().map(Cell::compared).sum();
+        let count = |verdict| self.count(verdict);
+        let compared: usize = self.cells.iter().map(Cell::compared).sum();
         let cells = number::counted(compared, "cell");
         let changes = [
             Verdict::Faster,
@@ -31,8 +30,8 @@ impl Comparison {
                 "The studies have no cell in common: the same job on the same engine, measured in both.".to_owned(),
             );
         }
-        let first = &comparison.studies[0];
-        for study in &comparison.studies[1..] {
+        let first = &self.studies[0];
+        for study in &self.studies[1..] {
             sentences.push(match &study.control {
                 _ if study.machine != first.machine => format!(
                     "{} was measured on another machine than {}: ratios say how the two compare, and nothing of a change.",

@@ -38,7 +38,7 @@ impl Drift {
         self.max_ns / self.min_ns - 1.0
     }
 
-    /// What it was, in words.
+    /// The times in words.
     pub(crate) fn words(&self) -> String {
         let times = match self.n {
             1 => number::duration(self.median_ns),

@@ -236,7 +236,7 @@ struct Gain<'a> {
     times: Estimate,
     /// Product of the two speeds.
     standing: f64,
-    /// What took so much time from one of the two that they say nothing of threads.
+    /// The cause that took so much time from one of the two that they say nothing of threads.
     disturbed: Option<&'a str>,
 }
 

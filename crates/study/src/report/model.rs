@@ -90,7 +90,7 @@ pub struct Session {
     pub drift: Option<Drift>,
 }
 
-/// What is said of a study of which [`Store::lacks_its_log`].
+/// The warning about a study of which [`Store::lacks_its_log`].
 pub const LACKS_ITS_LOG: &str = "study.db was copied without the file study.db-wal beside it, or whoever wrote it was \
                              killed: what was measured last may be missing";
 

@@ -21,7 +21,7 @@ pub(crate) struct ActiveCell {
     pub(crate) blocks: Vec<TakenBlock>,
     /// Why each block was interrupted that was, in this run.
     pub(crate) interrupted: Vec<String>,
-    /// Those of them that were measured again because a part of their time was taken.
+    /// Blocks among them that were measured again because a part of their time was taken.
     pub(crate) repeated: usize,
 }
 
