@@ -160,3 +160,70 @@ pub(crate) fn remarks(
     let pauses = figures.and_then(|figures| pauses(figures, is_random));
     disturbed.into_iter().chain(pauses).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use rsalab_engines::BlockReport;
+    use rsalab_measure::Block;
+
+    use super::*;
+
+    const READING: Reading = Reading {
+        has_always_work: true,
+        takes_turns: false,
+    };
+
+    /// A block of 100 ms of which others took so many.
+    fn block(taken_ms: u64) -> TakenBlock {
+        let ms = |ms: u64| ms * 1_000_000;
+        TakenBlock {
+            order_index: 0,
+            round: 0,
+            worker_pid: None,
+            report: BlockReport {
+                block: Block {
+                    samples: Vec::new(),
+                    discarded_operations: 0,
+                    discarded_ns: None,
+                    started_ns: 0,
+                    elapsed_ns: ms(100),
+                },
+                tests: Vec::new(),
+                outputs: Vec::new(),
+                trace: Vec::new(),
+                cpu: None,
+            },
+            losses: Some(Losses {
+                wall_ns: ms(100),
+                cpu_ns: ms(100 - taken_ms),
+                waited_ns: ms(taken_ms),
+                cpus: 2,
+                ..Losses::default()
+            }),
+        }
+    }
+
+    fn of(taken_ms: &[u64]) -> Option<Disturbance> {
+        let blocks: Vec<TakenBlock> = taken_ms.iter().map(|&taken| block(taken)).collect();
+        Disturbance::of(&blocks.iter().collect::<Vec<_>>(), READING, None)
+    }
+
+    #[test]
+    fn one_block_of_many_is_named_and_lends_its_share_to_nobody() {
+        assert_eq!(of(&[0; 20]), None);
+        let mut taken = [0; 20];
+        taken[7] = 20;
+        let few = of(&taken).unwrap();
+        assert_eq!((few.blocks, few.lost, few.is_grave()), (1, Some(0.01), false));
+        assert_eq!(
+            few.remark(20),
+            "disturbed in 1 of 20 blocks: other programs had its CPU"
+        );
+        let all = of(&[20; 5]).unwrap();
+        assert_eq!((all.blocks, all.lost, all.is_grave()), (5, Some(0.2), true));
+        assert_eq!(
+            all.remark(5),
+            "disturbed in 5 of 5 blocks: other programs had its CPU for 20 % of its time"
+        );
+    }
+}
