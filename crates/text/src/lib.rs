@@ -35,4 +35,4 @@ pub mod work;
 pub use error::{BlockFault, Error};
 pub use outcome::{Failure, Outcome, PartTrace, Reason, WorkError};
 pub use split::{Part, split};
-pub use work::{BlockWorker, MAX_THREADS, Threads, Work, run};
+pub use work::{BlockWorker, MAX_THREADS, Run, Threads, Work, Workers, run, with_workers};

@@ -6,7 +6,7 @@
 //!     pins itself, touches its region of the output, makes its block operation, says that it is ready,
 //!     waits for the release, works through its blocks, and ends
 //! once every worker is ready or has failed: release all at once, and take the time
-//! collect each worker as it ends
+//! collect each worker as it ends; the same workers may be released again, for the same work
 //! ```
 //!
 //! Each worker writes straight into its own region of the one output, so nothing has to be merged afterwards and the
@@ -19,9 +19,9 @@ use std::{
     hint::black_box,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::AtomicU64,
-        mpsc::{self, Sender},
+        mpsc::{self, Receiver, Sender},
     },
     thread,
     time::Instant,
@@ -119,21 +119,48 @@ where
     F: Fn(&Part) -> Result<W, W::Error> + Sync,
 {
     let called = Instant::now();
-    let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
+    // Asked first: an output as long as is asked for may not even fit into memory.
+    check_layout(work, threads).map_err(WorkError::Layout)?;
     let mut output = vec![0; work.output_len];
-    let partitions: Vec<Mutex<Option<Partition<'_>>>> = partitions(work, &mut output, split(blocks, threads.count))
-        .into_iter()
-        .map(|partition| Mutex::new(Some(partition)))
-        .collect();
+    let run = with_workers(work, &mut output, threads, factory, |workers| workers.run())??;
+    Ok(Outcome {
+        output,
+        elapsed_ns: run.trace.iter().map(|part| part.end_ns).max().unwrap_or(0),
+        trace: run.trace,
+        wall_ns: nanoseconds(called, Instant::now()),
+    })
+}
+
+/// Starts the workers of a piece of work, hands them to `body`, which may run them as often as it likes, and ends them.
+/// `output` has as many bytes as the work says.
+///
+/// # Errors
+///
+/// [`WorkError::Layout`], as [`run()`]. A worker that fails does so in [`Workers::run`].
+pub fn with_workers<W, F, T>(
+    work: Work<'_>,
+    output: &mut [u8],
+    threads: Threads<'_>,
+    factory: F,
+    body: impl FnOnce(&mut Workers<'_, '_, W::Error>) -> T,
+) -> Result<T, WorkError<W::Error>>
+where
+    W: BlockWorker<Error: Send>,
+    F: Fn(&Part) -> Result<W, W::Error> + Sync,
+{
+    let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
+    if output.len() != work.output_len {
+        let (given, needed) = (output.len(), work.output_len);
+        return Err(WorkError::Layout(format!(
+            "the output has room for {given} bytes, and {needed} are made"
+        )));
+    }
+    let partitions = partitions(work, output, split(blocks, threads.count));
     let (done, inbox) = mpsc::channel();
-    let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let (partitions, factory) = (&partitions, &factory);
-        let body = move |member: Member<Instant, Reason<W::Error>>| {
-            let partition = partitions[member.index].lock();
-            let partition = partition.unwrap_or_else(PoisonError::into_inner).take();
-            let partition = partition.expect("each thread takes its own, once");
-            worker(partition, &member, factory, &done)
-        };
+        let body_of_thread =
+            move |member: Member<Instant, Reason<W::Error>>| worker(&partitions[member.index], &member, factory, &done);
         let (pool, started) = Pool::scoped_each(
             scope,
             pool::Threads {
@@ -141,56 +168,98 @@ where
                 count: threads.count,
                 cpus: threads.cpus.unwrap_or_default(),
             },
-            body,
+            body_of_thread,
         );
+        Ok(body(&mut Workers {
+            partitions,
+            pool,
+            started,
+            inbox,
+        }))
+    })
+}
+
+/// Workers that are ready, and wait to be released.
+pub struct Workers<'a, 'w, E> {
+    partitions: &'a [Partition<'w>],
+    pool: Pool<Instant>,
+    started: Vec<Result<(), StartError<Reason<E>>>>,
+    inbox: Receiver<Ended<E>>,
+}
+
+/// One time that workers were released and did all of their work.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// One entry for each worker, by number.
+    pub trace: Vec<PartTrace>,
+    /// From the release to the collection of the last worker, when the caller has the output.
+    pub collected_ns: u64,
+}
+
+impl<E> Workers<'_, '_, E> {
+    /// Releases all workers at once, and collects them.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Workers`] if any failed. One that was never ready is told of once; there is no use in another run.
+    pub fn run(&mut self) -> Result<Run, WorkError<E>> {
         let is_refused = |started: &Result<(), StartError<_>>| matches!(started, Err(StartError::Refused { .. }));
-        let is_released = !started.iter().any(is_refused);
-        let mut ended: Vec<Result<PartTrace, Reason<W::Error>>> = started
+        let is_released = !self.started.iter().any(is_refused);
+        let again = self.started.iter().map(|_| Ok(())).collect();
+        let mut ended: Vec<Result<PartTrace, Reason<E>>> = std::mem::replace(&mut self.started, again)
             .into_iter()
             .map(|started| Err(started.err().map_or(Reason::NotReleased, reason)))
             .collect();
-        if is_released {
-            let is_ready = |id: &usize| matches!(ended[*id], Err(Reason::NotReleased));
-            let ready: Vec<usize> = (0..ended.len()).filter(is_ready).collect();
-            let released = Instant::now();
-            for &id in &ready {
-                // A thread that is ready waits for this, and reports what becomes of it.
-                pool.send(id, released).expect("it waits for its task");
-            }
-            for _ in ready {
-                let (id, result) = inbox.recv().expect("a thread reports even if it panics");
-                ended[id] = result;
-            }
+        let is_ready = |id: &usize| matches!(ended[*id], Err(Reason::NotReleased));
+        let ready: Vec<usize> = (0..ended.len()).filter(|id| is_released && is_ready(id)).collect();
+        let released = Instant::now();
+        // A thread that is ready waits for this, and reports what becomes of it.
+        let sent: Vec<usize> = ready
+            .into_iter()
+            .filter(|&id| self.pool.send(id, released).is_ok())
+            .collect();
+        for _ in sent {
+            let (id, result) = self.inbox.recv().expect("a thread reports even if it panics");
+            ended[id] = result;
         }
-        ended
-    });
-    let wall_ns = nanoseconds(called, Instant::now());
+        let collected_ns = nanoseconds(released, Instant::now());
 
-    let mut trace = Vec::with_capacity(ended.len());
-    let mut failures = Vec::new();
-    for (id, result) in ended.into_iter().enumerate() {
-        match result {
-            Ok(part) => trace.push(part),
-            Err(reason) => failures.push(Failure { id, reason }),
+        let mut trace = Vec::with_capacity(ended.len());
+        let mut failures = Vec::new();
+        for (id, result) in ended.into_iter().enumerate() {
+            match result {
+                Ok(part) => trace.push(part),
+                Err(reason) => failures.push(Failure { id, reason }),
+            }
+        }
+        match failures.is_empty() {
+            true => Ok(Run { trace, collected_ns }),
+            false => Err(WorkError::Workers(failures)),
         }
     }
-    if !failures.is_empty() {
-        return Err(WorkError::Workers(failures));
+
+    /// Hands each worker's region of the output to `look`, in order: while no worker has it.
+    pub fn each_region<T>(&mut self, mut look: impl FnMut(&mut [u8]) -> T) -> Vec<T> {
+        self.partitions
+            .iter()
+            .map(|partition| look(&mut partition.region()))
+            .collect()
     }
-    let elapsed_ns = trace.iter().map(|part| part.end_ns).max().unwrap_or(0);
-    Ok(Outcome {
-        output,
-        trace,
-        elapsed_ns,
-        wall_ns,
-    })
 }
 
 /// A worker's part with its own regions of input and output.
 struct Partition<'a> {
     part: Part,
     input: &'a [u8],
-    output: &'a mut [u8],
+    /// The worker's while it works, and else the caller's.
+    output: Mutex<&'a mut [u8]>,
+}
+
+impl<'a> Partition<'a> {
+    /// Its region of the output. A worker's panic does not keep it.
+    fn region(&self) -> MutexGuard<'_, &'a mut [u8]> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The report of a worker at its end, with its number.
@@ -198,7 +267,7 @@ type Ended<E> = (usize, Result<PartTrace, Reason<E>>);
 
 /// The life of one worker, on its own thread.
 fn worker<W, F>(
-    partition: Partition<'_>,
+    partition: &Partition<'_>,
     member: &Member<Instant, Reason<W::Error>>,
     factory: &F,
     done: &Sender<Ended<W::Error>>,
@@ -207,15 +276,14 @@ where
     W: BlockWorker,
     F: Fn(&Part) -> Result<W, W::Error>,
 {
-    let Partition { part, input, output } = partition;
-    touch(output);
-    let mut operation = caught(|| factory(&part))?;
-    // There is one task, if any: to begin.
-    if let Some(released) = member.tasks().next() {
+    let Partition { part, input, .. } = partition;
+    touch(&mut partition.region());
+    let mut operation = caught(|| factory(part))?;
+    for released in member.tasks() {
         let start = Instant::now();
         let worked = caught(|| match part.blocks.is_empty() {
             true => Ok(()),
-            false => operation.work(part.blocks.start, input, output),
+            false => operation.work(part.blocks.start, input, &mut partition.region()),
         });
         let end = Instant::now();
         let ended = worked.map(|()| PartTrace {
@@ -226,7 +294,10 @@ where
             start_ns: nanoseconds(released, start),
             end_ns: nanoseconds(released, end),
         });
-        done.send((part.id, ended)).expect("the caller waits for each");
+        // The caller waits for each.
+        if done.send((part.id, ended)).is_err() {
+            break;
+        }
     }
     Ok(())
 }
@@ -307,7 +378,7 @@ fn partitions<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec
             Partition {
                 part,
                 input: mine,
-                output: region,
+                output: Mutex::new(region),
             }
         })
         .collect()

@@ -27,7 +27,7 @@ const SAMPLE_OVERSUBSCRIBED: Duration = Duration::from_millis(10);
 
 /// The value that a byte of output is set to before a run: an engine that writes nothing must not pass on what the run
 /// before has left.
-const OVERWRITTEN: u8 = 0xA5;
+pub(super) const OVERWRITTEN: u8 = 0xA5;
 
 /// The job in batches.
 pub(super) struct Work<'a> {

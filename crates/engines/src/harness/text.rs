@@ -1,18 +1,23 @@
 //! Texts: the engine's block operation under `text`'s work over threads.
 //!
-//! A sample is one whole text. Its time runs from the release of all threads to the last finish, as the work over
-//! threads takes it; starting the threads and making their runners is not in it. It is the same for every engine.
+//! A sample is one whole text. Its time runs from the release of all threads until the caller has every part: what
+//! somebody waits for who wants the text. The threads and their runners are there for a whole block; starting them is
+//! not in it. It is the same for every engine.
+//!
+//! Between two texts, threads sleep, and a machine that is busy lets them wait when they are woken. Both wakings, that
+//! of the threads and that of their caller, are in the time of a text. What is between two texts is the comparison
+//! only, so that the speed is what was done over the time that it took.
 
 use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
 use rsalab_rsa::{BlockRunner, Error, Status};
 use rsalab_text::{
-    self as text, Outcome, WorkError,
+    self as text, WorkError,
     blocks::{self, BlockCipher, Direction},
 };
 
 use super::{
     driver::{Driver, readiness},
-    partition::compare,
+    partition::{OVERWRITTEN, compare},
 };
 use crate::{
     engine::{EngineError, Prepared, Runner},
@@ -54,7 +59,8 @@ impl<'a> TextDriver<'a> {
         self.job.layout().output
     }
 
-    fn run(&self) -> Result<Outcome, Fault> {
+    /// Starts the threads, hands them to `body`, and ends them.
+    fn with_workers<T>(&self, body: impl FnOnce(&mut TextWorkers<'_, '_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let threads = text::Threads {
             count: self.job.threads,
             cpus: (!self.readiness.cpus.is_empty()).then_some(&self.readiness.cpus[..]),
@@ -65,17 +71,44 @@ impl<'a> TextDriver<'a> {
             _ => Direction::Decrypt,
         };
         let work = self.blocks.work(direction, self.inputs, self.job.symbols);
-        let done = text::run(work, threads, |_| match self.prepared.runner() {
+        let mut output = vec![0; work.output_len];
+        let factory = |_: &text::Part| match self.prepared.runner() {
             Ok(runner) => {
                 let runner = EngineBlocks(runner);
                 Ok(BlockCipher::new(runner, self.blocks, direction, self.lanes))
             }
             Err(error) => Err(text::Error::from(backend_error(&error))),
-        });
-        done.map_err(|error| match error {
-            WorkError::Layout(message) => Fault::new(FaultKind::Length, message),
-            workers => Fault::new(FaultKind::Library, workers.to_string()),
-        })
+        };
+        let done = text::with_workers(work, &mut output, threads, factory, body);
+        done.map_err(fault)?
+    }
+
+    /// One text, and what became of it compared with the first.
+    fn run(&self, workers: &mut TextWorkers<'_, '_>) -> Result<text::Run, Fault> {
+        // A thread that writes nothing must not pass on what the text before has left.
+        workers.each_region(|region| region.fill(OVERWRITTEN));
+        let run = workers.run().map_err(fault)?;
+        if let Some(first) = &self.reference {
+            let (mut place, block) = (0, self.output_block());
+            let compared = workers.each_region(|region| {
+                let expected = first.get(place..place + region.len()).unwrap_or_default();
+                let first_block = place / block;
+                place += region.len();
+                compare(region, expected, block, first_block)
+            });
+            compared.into_iter().collect::<Result<(), Fault>>()?;
+        }
+        Ok(run)
+    }
+}
+
+/// The threads of a text.
+type TextWorkers<'a, 'w> = text::Workers<'a, 'w, text::Error>;
+
+fn fault(error: WorkError<text::Error>) -> Fault {
+    match error {
+        WorkError::Layout(message) => Fault::new(FaultKind::Length, message),
+        workers => Fault::new(FaultKind::Library, workers.to_string()),
     }
 }
 
@@ -85,12 +118,12 @@ impl Driver for TextDriver<'_> {
     }
 
     fn outputs(&mut self) -> Result<Vec<u8>, Fault> {
-        let outcome = self.run()?;
-        if let Some(first) = &self.reference {
-            compare(&outcome.output, first, self.output_block(), 0)?;
-        }
-        self.reference = Some(outcome.output.clone());
-        Ok(outcome.output)
+        let output = self.with_workers(|workers| {
+            self.run(workers)?;
+            Ok(workers.each_region(|region| region.to_vec()).concat())
+        })?;
+        self.reference = Some(output.clone());
+        Ok(output)
     }
 
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
@@ -99,16 +132,15 @@ impl Driver for TextDriver<'_> {
         }
         let mut trace = Vec::new();
         let before = CpuTime::of_this_process();
-        let block = sample_block(Monotonic::get(), plan, || {
-            let outcome = self.run()?;
-            if let Some(first) = &self.reference {
-                compare(&outcome.output, first, self.output_block(), 0)?;
-            }
-            trace = outcome.trace;
-            Ok::<_, Fault>(Sample {
-                elapsed_ns: outcome.elapsed_ns,
-                tsc_ticks: None,
-                operations: 1,
+        let block = self.with_workers(|workers| {
+            sample_block(Monotonic::get(), plan, || {
+                let run = self.run(workers)?;
+                trace = run.trace;
+                Ok::<_, Fault>(Sample {
+                    elapsed_ns: run.collected_ns,
+                    tsc_ticks: None,
+                    operations: 1,
+                })
             })
         })?;
         Ok(BlockReport {

@@ -8,4 +8,5 @@ mod harness;
 mod java;
 mod stop;
 mod support;
+mod texts;
 mod transcript;

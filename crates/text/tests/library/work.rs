@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use proptest::prelude::*;
-use rsalab_text::{BlockWorker, Part, Reason, Threads, Work, WorkError, run};
+use rsalab_text::{BlockWorker, Part, Reason, Threads, Work, WorkError, run, with_workers};
 
 /// Writes each block's number and its first byte, and counts its calls.
 struct Numbering {
@@ -280,4 +280,44 @@ fn impossible_work_is_refused_before_any_thread_starts() {
         refusal(short, Threads::unpinned(1)),
         "the input has 10 blocks, but the output has room for 9"
     );
+}
+
+#[test]
+fn the_same_workers_do_their_work_again_and_again() {
+    let input = text(100);
+    let made = AtomicUsize::new(0);
+    let mut output = vec![0; 100];
+    let factory = |_: &Part| {
+        made.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, String>(Trouble(None))
+    };
+    let outputs = with_workers(
+        copying(&input, 1),
+        &mut output,
+        Threads::unpinned(3),
+        factory,
+        |workers| {
+            let mut outputs = Vec::new();
+            for _ in 0..3 {
+                workers.each_region(|region| region.fill(0));
+                let run = workers.run().expect("works");
+                let last = run.trace.iter().map(|part| part.end_ns).max();
+                assert!(Some(run.collected_ns) >= last, "{run:?}");
+                outputs.push(workers.each_region(|region| region.to_vec()).concat());
+            }
+            outputs
+        },
+    )
+    .expect("the work can be laid out");
+    assert_eq!(outputs, [input.clone(), input.clone(), input]);
+    assert_eq!(made.into_inner(), 3);
+    let factory = |_: &Part| Ok::<_, String>(Trouble(None));
+    let short = with_workers(
+        copying(&text(100), 1),
+        &mut [0; 99],
+        Threads::unpinned(3),
+        factory,
+        |_| (),
+    );
+    assert!(short.unwrap_err().to_string().contains("99 bytes, and 100"));
 }
