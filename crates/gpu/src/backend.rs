@@ -13,7 +13,7 @@ use crate::{
     driver::{Description, Device, DriverError, PORTABLE},
     kernel::{Launch, MAX_LIMBS},
     key::Keys,
-    open_device::OpenDevice,
+    open_device::{OpenDevice, filling},
     resident::ResidentBatches,
     work::{Operation, ThreadRunner},
 };
@@ -156,13 +156,7 @@ impl<D: Device> Backend for GpuBackend<D> {
 
     /// Numbers that give every unit of the device enough to do: more are welcome.
     fn lanes(&self) -> usize {
-        /// Work-items of a unit, so that some compute while others wait for memory.
-        const OF_A_UNIT: usize = 256;
-        /// Enough for starting kernels not to matter.
-        const OF_A_CPU: usize = 32;
-        let device = self.description();
-        let of_a_unit = if device.is_cpu { OF_A_CPU } else { OF_A_UNIT };
-        device.units * of_a_unit
+        filling(self.description())
     }
 
     fn searches(&self) -> usize {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    driver::{Argument, Device, DriverError, Queue},
+    driver::{Argument, Description, Device, DriverError, Queue},
     kernel::{Kernel, Launch},
 };
 
@@ -54,6 +54,16 @@ impl<D: Device> OpenDevice<D> {
     fn control(&self) -> MutexGuard<'_, D::Queue> {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Numbers that give every unit of a device enough to do.
+pub(crate) fn filling(device: &Description) -> usize {
+    /// Work-items of a unit, so that some compute while others wait for memory.
+    const OF_A_UNIT: usize = 256;
+    /// Enough for starting kernels not to matter.
+    const OF_A_CPU: usize = 32;
+    let of_a_unit = if device.is_cpu { OF_A_CPU } else { OF_A_UNIT };
+    device.units.max(1) * of_a_unit
 }
 
 /// Memory of a device that is wiped before it is given back.

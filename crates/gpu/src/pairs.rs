@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use rsalab_arith::{Error, Invertible};
 use zeroize::Zeroizing;
 
-/// Batches that a pair serves, squared before each, until it is drawn anew.
+/// Batches that a pair serves at most, squared before each, until it is drawn anew.
 const USES: u32 = 32;
 
 /// The slots of one queue.
@@ -18,13 +18,36 @@ pub(crate) struct Slots {
     slots: Vec<Slot>,
     /// Slots of each key.
     of_key: HashMap<usize, Vec<usize>>,
-    /// The source of random numbers for each key.
-    sources: HashMap<usize, Invertible>,
+    /// The sources of random numbers for each key, one for each thread that draws.
+    sources: HashMap<usize, Vec<Invertible>>,
 }
 
 struct Slot {
     key: usize,
-    uses: u32,
+    /// Batches that its pair serves still.
+    left: u32,
+    /// `true` if it has had a pair, which no fault has put in doubt.
+    is_drawn: bool,
+}
+
+impl Slot {
+    fn of(key: usize) -> Self {
+        Slot {
+            key,
+            left: 0,
+            is_drawn: false,
+        }
+    }
+
+    /// A pair is to be drawn for it, which serves this batch first. The first pairs of slots serve for different times:
+    /// later, a few of them are due in each batch, and not all in one.
+    fn draw(&mut self, place: usize) {
+        self.left = match self.is_drawn {
+            true => USES,
+            false => USES - place as u32 % USES,
+        } - 1;
+        self.is_drawn = true;
+    }
 }
 
 /// The slots that a batch needs.
@@ -55,25 +78,35 @@ impl Slots {
             self.slots.clear();
             self.of_key.clear();
         }
+        // Slots of each key that items of this batch have already.
         let mut taken: HashMap<usize, usize> = HashMap::new();
-        let mut slots = Vec::with_capacity(keys.len());
+        let mut slots: Vec<u32> = Vec::with_capacity(keys.len());
         let mut due = Vec::new();
-        for key in keys {
+        let mut keys = keys.peekable();
+        while let Some(key) = keys.next() {
             let of_key = self.of_key.entry(key).or_default();
             let next = taken.entry(key).or_default();
-            if *next == of_key.len() {
+            // Items of one key mostly stand together.
+            let mut items = 1;
+            while keys.next_if_eq(&key).is_some() {
+                items += 1;
+            }
+            while of_key.len() < *next + items {
                 of_key.push(self.slots.len());
-                self.slots.push(Slot { key, uses: USES });
+                self.slots.push(Slot::of(key));
             }
-            let slot = of_key[*next];
-            *next += 1;
-            let state = &mut self.slots[slot];
-            if state.uses == USES {
-                state.uses = 0;
-                due.push(slot);
+            for &slot in &of_key[*next..*next + items] {
+                let state = &mut self.slots[slot];
+                match state.left {
+                    0 => {
+                        state.draw(slot);
+                        due.push(slot);
+                    }
+                    _ => state.left -= 1,
+                }
+                slots.push(slot as u32);
             }
-            state.uses += 1;
-            slots.push(slot as u32);
+            *next += items;
         }
         let mut needs_memory = None;
         if self.slots.len() > self.capacity {
@@ -81,12 +114,10 @@ impl Slots {
             // are used.
             self.capacity = self.slots.len().next_power_of_two();
             needs_memory = Some(self.capacity);
-            for slot in &mut self.slots {
-                slot.uses = USES;
-            }
+            self.discard();
             due = slots.iter().map(|&slot| slot as usize).collect();
             for &slot in &due {
-                self.slots[slot].uses = 1;
+                self.slots[slot].draw(slot);
             }
         }
         Assigned {
@@ -109,7 +140,7 @@ impl Slots {
     /// All pairs are due: one of them may have been at fault, or none has come to the device.
     pub(crate) fn discard(&mut self) {
         for slot in &mut self.slots {
-            slot.uses = USES;
+            *slot = Slot::of(slot.key);
         }
     }
 
@@ -122,16 +153,45 @@ impl Slots {
         let mut first = 0;
         for run in slots.chunk_by(|&left, &right| self.slots[left].key == self.slots[right].key) {
             let key = self.slots[run[0]].key;
-            let source = match self.sources.entry(key) {
-                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Invertible::new(&moduli[key])?),
-            };
+            let sources = self.sources.entry(key).or_default();
             let bytes = first * length..(first + run.len()) * length;
-            source.draw(&mut numbers[bytes.clone()], &mut inverses[bytes])?;
+            draw_by_threads(sources, &moduli[key], &mut numbers[bytes.clone()], &mut inverses[bytes])?;
             first += run.len();
         }
         Ok([numbers, inverses])
     }
+}
+
+/// Draws numbers with their inverses, many of them by several threads, each of which has a source.
+fn draw_by_threads(
+    sources: &mut Vec<Invertible>,
+    modulus: &[u8],
+    numbers: &mut [u8],
+    inverses: &mut [u8],
+) -> Result<(), Error> {
+    /// Pairs for which a thread pays: they take it a millisecond or more.
+    const OF_A_THREAD: usize = 256;
+    let count = numbers.len() / modulus.len();
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (count / OF_A_THREAD).clamp(1, most);
+    while sources.len() < threads {
+        sources.push(Invertible::new(modulus)?);
+    }
+    let part = count.div_ceil(threads) * modulus.len();
+    let mut parts = numbers.chunks_mut(part).zip(inverses.chunks_mut(part)).zip(sources);
+    if threads == 1 {
+        return parts.try_for_each(|((numbers, inverses), source)| source.draw(numbers, inverses));
+    }
+    std::thread::scope(|scope| {
+        let running: Vec<_> = parts
+            .map(|((numbers, inverses), source)| scope.spawn(move || source.draw(numbers, inverses)))
+            .collect();
+        let ended = running
+            .into_iter()
+            .map(|thread| thread.join().expect("drawing does not panic"));
+        // All of them end before the first failure is told.
+        ended.collect::<Vec<_>>().into_iter().collect()
+    })
 }
 
 #[cfg(test)]
@@ -159,17 +219,57 @@ mod tests {
         let mut slots = Slots::new();
         let assigned = slots.assign([0, 0].into_iter());
         assert_eq!((assigned.due, assigned.needs_memory), (vec![0, 1], Some(2)));
-        for _ in 1..USES {
+        // The second has been drawn to serve once less, so that both are not due at once.
+        for _ in 1..USES - 1 {
             let assigned = slots.assign([0, 0].into_iter());
             assert!(assigned.due.is_empty() && assigned.needs_memory.is_none());
         }
-        assert_eq!(slots.assign([0].into_iter()).due, [0]);
-        // The other is due when it is used again.
         assert_eq!(slots.assign([0, 0].into_iter()).due, [1]);
+        assert_eq!(slots.assign([0].into_iter()).due, [0]);
+        // A pair that is not used serves on.
+        for _ in 1..USES {
+            assert!(slots.assign([0].into_iter()).due.is_empty());
+        }
+        assert_eq!(slots.assign([0, 0].into_iter()).due, [0]);
         let assigned = slots.assign([0, 0, 0].into_iter());
         assert_eq!((assigned.due, assigned.needs_memory), (vec![0, 1, 2], Some(4)));
         slots.discard();
         assert_eq!(slots.assign([0].into_iter()).due, [0]);
+    }
+
+    #[test]
+    fn of_many_slots_a_few_are_due_in_each_batch_and_none_serves_too_long() {
+        const COUNT: usize = 1000;
+        let mut slots = Slots::new();
+        let mut ages = vec![0; COUNT];
+        for batch in 0..5 * USES {
+            let assigned = slots.assign((0..COUNT).map(|_| 7));
+            for age in &mut ages {
+                *age += 1;
+            }
+            for &slot in &assigned.due {
+                ages[slot] = 1;
+            }
+            assert!(ages.iter().all(|&age| age <= USES));
+            let few = COUNT.div_ceil(USES as usize);
+            assert_eq!(assigned.due.len() <= few, batch > 0, "{}", assigned.due.len());
+        }
+    }
+
+    #[test]
+    fn many_pairs_are_drawn_by_several_threads_and_none_twice() {
+        let modulus = [vec![1], vec![0xff; 65]].concat();
+        let mut slots = Slots::new();
+        let assigned = slots.assign((0..1500).map(|_| 0));
+        let [numbers, inverses] = slots.draw(&assigned.due, std::slice::from_ref(&modulus)).unwrap();
+        let n = num_bigint::BigUint::from_bytes_be(&modulus);
+        let mut seen = std::collections::HashSet::new();
+        for (number, inverse) in numbers.chunks(66).zip(inverses.chunks(66)) {
+            let product = num_bigint::BigUint::from_bytes_be(number) * num_bigint::BigUint::from_bytes_be(inverse);
+            assert_eq!(product % &n, num_bigint::BigUint::from(1u8));
+            assert!(seen.insert(number));
+        }
+        assert_eq!(seen.len(), 1500);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod lost;
 mod threads;
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -28,7 +29,7 @@ use zeroize::Zeroizing;
 
 use self::{
     balance::Balance,
-    candidates::{Preference, Tester},
+    candidates::{Preferences, Tester},
     lost::Lost,
     threads::CpuThreads,
 };
@@ -44,6 +45,8 @@ pub struct SplitBackend {
     cpus: Vec<usize>,
     kernel: String,
     lost: Lost,
+    /// By the length of candidates.
+    preferences: Arc<Mutex<HashMap<usize, Arc<Preferences>>>>,
 }
 
 impl SplitBackend {
@@ -56,6 +59,7 @@ impl SplitBackend {
             threads: threads.max(1),
             cpus: Vec::new(),
             lost: Lost::default(),
+            preferences: Arc::default(),
         }
     }
 
@@ -124,8 +128,7 @@ impl Backend for SplitBackend {
             cpu: self.cpu.tester(bits)?,
             gpu: self.unless_lost(self.gpu.tester(bits)),
             lost: &self.lost,
-            pre_tests: Preference::default(),
-            rounds: Preference::default(),
+            preferences: Arc::clone(locked(&self.preferences).entry(bits).or_default()),
         }))
     }
 }

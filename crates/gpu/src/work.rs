@@ -14,7 +14,7 @@ use crate::{
     BatchError,
     driver::{Device, Download, DriverError, Queue},
     key::{Keys, words_to_bytes},
-    open_device::{Launcher, Wiped},
+    open_device::{Launcher, Wiped, filling},
     pairs::Slots,
     steps::{Buffers, Steps},
 };
@@ -81,9 +81,22 @@ impl<D: Device> ThreadRunner<D> {
         done
     }
 
+    /// Items that are done at once of so many: no more than there is room for, and a part of what would fill a graphics
+    /// processor several times, so that some are copied while others are computed.
+    fn chunk_of(&self, count: usize) -> usize {
+        const PARTS: usize = 4;
+        let room = self.keys.most_items();
+        let device = self.keys.open.device.description();
+        let parts = match device.is_cpu {
+            true => 1,
+            false => (count / filling(device)).clamp(1, PARTS),
+        };
+        count.div_ceil(parts.max(count.div_ceil(room))).max(1)
+    }
+
     fn run_chunks(&mut self, blocks: &mut Blocks<'_>) -> Result<(), BatchError> {
         let count = blocks.status.len();
-        let chunk = self.keys.most_items();
+        let chunk = self.chunk_of(count);
         for (turn, first) in (0..count).step_by(chunk).enumerate() {
             let items = first..(first + chunk).min(count);
             let worker = &mut self.workers[turn % 2];

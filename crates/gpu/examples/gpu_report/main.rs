@@ -6,7 +6,7 @@
 //! | `device` | what the driver and `nvidia-smi` say of it |
 //! | `rate` | instructions of a kind a second, and for a multiprocessor and clock cycle at the clock seen |
 //! | `check` | operations compared with the CPU's, and how many differ |
-//! | `speed` | operations a second; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
+//! | `speed` | operations of all calls over the time from the first to the last, with what came between; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
 //! | `cgbn` | pairs of powers a second by CGBN's kernels, neither blinded nor checked, and how many of some results are wrong |
 //!
 //! A private operation is blinded and checked, as the tools have it; `resident` leaves out the copies to and from the
@@ -32,11 +32,13 @@ pub(crate) struct Options {
     /// Sizes of moduli, in bits.
     pub(crate) sizes: Vec<usize>,
     kernels: Vec<Kernels>,
+    /// Threads that call at once, each with a batch of its own.
+    pub(crate) threads: Vec<usize>,
     /// PTX of CGBN's kernels.
     cgbn: Option<String>,
 }
 
-const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--kernels fastest,words,doubles,portable] [--cgbn FILE]";
+const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--threads 1,4] [--kernels fastest,words,doubles,portable] [--cgbn FILE]";
 
 fn options() -> Result<Options, String> {
     let mut options = Options {
@@ -46,6 +48,7 @@ fn options() -> Result<Options, String> {
         batch: 0,
         sizes: vec![1024, 2048, 3072, 4096],
         kernels: vec![Kernels::Fastest],
+        threads: vec![1, 4],
         cgbn: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -64,6 +67,10 @@ fn options() -> Result<Options, String> {
             "--bits" => {
                 let sizes: Result<_, _> = value.split(',').map(str::parse).collect();
                 options.sizes = sizes.map_err(wrong)?;
+            }
+            "--threads" => {
+                let counts: Result<_, _> = value.split(',').map(str::parse).collect();
+                options.threads = counts.map_err(wrong)?;
             }
             "--kernels" => {
                 let of = |name: &str| match name {

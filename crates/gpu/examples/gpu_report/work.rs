@@ -1,9 +1,12 @@
 //! Checks and measurements of one size.
 
-use std::time::Instant;
+use std::{
+    sync::{Arc, Barrier},
+    time::Instant,
+};
 
 use rsalab_gpu::{
-    Gpu,
+    Gpu, SplitBackend,
     driver::{IN_REGISTERS, PORTABLE},
 };
 use rsalab_rsa::{
@@ -27,39 +30,42 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
     let private = gpu.prepare_private(&key).map_err(said)?;
     let public = gpu.prepare_public(key.public()).map_err(said)?;
     for (what, prepared, batch) in [("private", &private, batch), ("public", &public, many)] {
-        let mut runner = prepared.runner().map_err(said)?;
-        let inputs = &messages[..batch * len];
-        let mut outputs = vec![0; inputs.len()];
-        let mut status = vec![Status::Fault; batch];
-        let run = || runner.run(inputs, &mut outputs, &mut status);
-        measure(what, bits, prepared.kernel(), batch, options, first_use, run)?;
+        for &threads in &options.threads {
+            // Of public operations the threads share the batch, which is all that memory for copies allows.
+            let batch = if what == "public" {
+                batch.div_ceil(threads)
+            } else {
+                batch
+            };
+            let inputs = &messages[..batch * len];
+            let one_of_them = || {
+                let mut runner = prepared.runner()?;
+                let mut outputs = vec![0; inputs.len()];
+                let mut status = vec![Status::Fault; batch];
+                Ok(move || runner.run(inputs, &mut outputs, &mut status).map(|()| batch))
+            };
+            Speed::of(what, bits, prepared.kernel(), batch)
+                .measure(threads, one_of_them, options)?
+                .print(first_use);
+        }
     }
     let resident = gpu.prepare_resident(&key).map_err(said)?;
     let mut runner = resident.runner().map_err(said)?;
     match runner.keep(&messages[..batch * len]) {
         Err(error) => eprintln!("gpu_report: resident, {bits} bits: {error}"),
-        Ok(()) => measure(
-            "private resident",
-            bits,
-            resident.kernel(),
-            batch,
-            options,
-            first_use,
-            || runner.run(0),
-        )?,
+        Ok(()) => {
+            let speed = Speed::of("private resident", bits, resident.kernel(), batch);
+            let done = speed.measure_alone(|| runner.run(0).map(|()| batch), options)?;
+            done.print(first_use);
+        }
     }
     let candidates = candidates(&key, batch);
     let mut tester = gpu.tester(bits / 2).map_err(said)?;
     let mut passed = vec![false; batch];
-    measure(
-        "pre-test of a prime",
-        bits / 2,
-        gpu.kernel(),
-        batch,
-        options,
-        first_use,
-        || tester.pre_test(&candidates, &mut passed),
-    )
+    Speed::of("pre-test of a prime", bits / 2, gpu.kernel(), batch)
+        .measure_alone(|| tester.pre_test(&candidates, &mut passed).map(|()| batch), options)?
+        .print(first_use);
+    Ok(())
 }
 
 /// Numbers of a batch of private operations, and of one of public operations.
@@ -200,57 +206,162 @@ fn by_cpu(key: &PrivateKey, blocks: &[u8]) -> Result<Vec<u8>, String> {
     done.map_err(said).map(|_| outputs)
 }
 
-/// Runs batches for the time that was asked for, after one to warm up.
-fn measure(
-    what: &str,
+/// A measurement: operations over the time that they took, with all that came between.
+struct Speed {
+    what: String,
     bits: usize,
-    kernel: &str,
+    kernel: String,
+    /// Operations of a call.
     batch: usize,
-    options: &Options,
-    first_use: f64,
-    mut run: impl FnMut() -> Result<(), Error>,
-) -> Result<(), String> {
-    run().map_err(said)?;
-    let sampler = Sampler::start();
-    let start = Instant::now();
-    let mut times = Vec::new();
-    while times.is_empty() || start.elapsed() < options.time {
-        let before = Instant::now();
-        run().map_err(said)?;
-        times.push(before.elapsed().as_secs_f64());
-    }
-    let sampled = sampler.finish();
-    times.sort_by(f64::total_cmp);
-    let rate = |seconds: f64| batch as f64 / seconds;
-    println!(
-        "{{\"line\":\"speed\",\"operation\":{what:?},\"bits\":{bits},\"kernel\":{kernel:?},\"batch\":{batch},\"batches\":{},\"per_second\":{:.0},\"fastest_per_second\":{:.0},\"first_use_s\":{first_use:.2},{sampled}}}",
-        times.len(),
-        rate(times[times.len() / 2]),
-        rate(times[0]),
-    );
-    Ok(())
+    threads: usize,
+    calls: usize,
+    operations: usize,
+    seconds: f64,
+    /// The shortest time of a call.
+    shortest: f64,
+    sampled: String,
 }
 
-/// Keys of 2048 bits from beginning to end: sieved by one thread of the CPU, tested on the device.
-pub(crate) fn keys(gpu: Box<dyn Gpu>, options: &Options) -> Result<(), String> {
-    let kernel = gpu.kernel().to_owned();
-    let searches = gpu.searches();
-    let backend: Box<dyn Backend> = gpu;
-    let generation = Generation::with_backend(2048, PublicExponent::Fixed(DEFAULT_EXPONENT), backend).map_err(said)?;
-    let generation = generation.with_searches(searches);
-    let mut generator = generation.generator(SystemRng).map_err(said)?;
-    let sampler = Sampler::start();
-    let start = Instant::now();
-    let mut made = 0;
-    while made == 0 || start.elapsed() < options.time {
-        made += generator.keys(if made == 0 { 1 } else { 64 }).map_err(said)?.len();
+impl Speed {
+    fn of(what: &str, bits: usize, kernel: &str, batch: usize) -> Self {
+        Speed {
+            what: what.to_owned(),
+            bits,
+            kernel: kernel.to_owned(),
+            batch,
+            threads: 1,
+            calls: 0,
+            operations: 0,
+            seconds: 0.0,
+            shortest: f64::INFINITY,
+            sampled: String::new(),
+        }
     }
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{{\"line\":\"speed\",\"operation\":\"key\",\"bits\":2048,\"kernel\":{kernel:?},\"batch\":{searches},\"batches\":{made},\"per_second\":{:.1},{}}}",
-        made as f64 / seconds,
-        sampler.finish(),
-    );
+
+    /// Calls in a loop, on this thread. A call says how many operations it did; the first is not counted.
+    fn measure_alone(
+        mut self,
+        mut call: impl FnMut() -> Result<usize, Error>,
+        options: &Options,
+    ) -> Result<Self, String> {
+        call().map_err(said)?;
+        let sampler = Sampler::start();
+        let start = Instant::now();
+        self.saw(calls(&mut call, start, options)?);
+        self.seconds = start.elapsed().as_secs_f64();
+        self.sampled = sampler.finish();
+        Ok(self)
+    }
+
+    /// Calls in loops, each on a thread of its own, which begin together after a first call that is not counted.
+    fn measure<C: FnMut() -> Result<usize, Error>>(
+        mut self,
+        threads: usize,
+        make: impl Fn() -> Result<C, Error> + Sync,
+        options: &Options,
+    ) -> Result<Self, String> {
+        self.threads = threads;
+        let ready = Barrier::new(threads + 1);
+        let make = &make;
+        let ready = &ready;
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads)
+                .map(|_| {
+                    scope.spawn(move || {
+                        let made = make().and_then(|mut call| call().map(|_| call));
+                        ready.wait();
+                        let start = Instant::now();
+                        calls(&mut made.map_err(said)?, start, options)
+                    })
+                })
+                .collect();
+            ready.wait();
+            let (sampler, start) = (Sampler::start(), Instant::now());
+            for thread in running {
+                let done = thread.join().expect("it does not panic")?;
+                self.saw(done);
+            }
+            self.seconds = start.elapsed().as_secs_f64();
+            self.sampled = sampler.finish();
+            Ok(self)
+        })
+    }
+
+    fn saw(&mut self, done: Calls) {
+        self.calls += done.calls;
+        self.operations += done.operations;
+        self.shortest = self.shortest.min(done.shortest);
+    }
+
+    fn print(&self, first_use: f64) {
+        let Speed {
+            what,
+            bits,
+            kernel,
+            batch,
+            threads,
+            calls,
+            sampled,
+            ..
+        } = self;
+        println!(
+            "{{\"line\":\"speed\",\"operation\":{what:?},\"bits\":{bits},\"kernel\":{kernel:?},\"batch\":{batch},\"threads\":{threads},\"calls\":{calls},\"per_second\":{:.1},\"shortest_call_s\":{:.6},\"first_use_s\":{first_use:.2},{sampled}}}",
+            self.operations as f64 / self.seconds,
+            self.shortest,
+        );
+    }
+}
+
+/// The calls of a thread.
+struct Calls {
+    calls: usize,
+    operations: usize,
+    shortest: f64,
+}
+
+fn calls(call: &mut impl FnMut() -> Result<usize, Error>, start: Instant, options: &Options) -> Result<Calls, String> {
+    let mut done = Calls {
+        calls: 0,
+        operations: 0,
+        shortest: f64::INFINITY,
+    };
+    while done.calls == 0 || start.elapsed() < options.time {
+        let before = Instant::now();
+        done.operations += call().map_err(said)?;
+        done.calls += 1;
+        done.shortest = done.shortest.min(before.elapsed().as_secs_f64());
+    }
+    Ok(done)
+}
+
+/// Keys from beginning to end, by all of the CPU's threads: sieved there, tested on the device; and beside them on the
+/// CPU alone.
+pub(crate) fn keys(gpu: Box<dyn Gpu>, options: &Options) -> Result<(), String> {
+    /// Keys of a call.
+    const AT_ONCE: usize = 32;
+    let gpu: Arc<dyn Gpu> = Arc::from(gpu);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for &bits in &options.sizes {
+        // While one thread waits for the device, another may sieve.
+        for (on_the_device, threads) in [(true, threads), (true, 2 * threads), (false, threads)] {
+            let backend: Box<dyn Backend> = match on_the_device {
+                true => Box::new(SplitBackend::new(CpuBackend::auto(), Arc::clone(&gpu), 1)),
+                false => Box::new(CpuBackend::auto()),
+            };
+            let kernel = backend.kernel().to_owned();
+            let searches = backend.searches();
+            let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
+            let generation = Generation::with_backend(bits, exponent, backend).map_err(said)?;
+            let generation = generation.with_searches(searches);
+            let one_of_them = || {
+                let mut generator = generation.generator(SystemRng)?.looking_ahead();
+                Ok(move || generator.keys(AT_ONCE).map(|keys| keys.len()))
+            };
+            let start = Instant::now();
+            let speed = Speed::of("key", bits, &kernel, AT_ONCE).measure(threads, one_of_them, options)?;
+            speed.print((start.elapsed().as_secs_f64() - speed.seconds).max(0.0));
+        }
+    }
     Ok(())
 }
 

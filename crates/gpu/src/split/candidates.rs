@@ -1,24 +1,35 @@
 //! Candidates for primes: a batch of them goes to one side, the one that was seen to be faster.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use rsalab_rsa::{CandidateTester, Error};
 
-use super::{balance::mixed, lost::Lost};
+use super::{balance::mixed, locked, lost::Lost};
 
 /// Candidates go to whichever side was faster with as many.
 pub(super) struct Tester<'a> {
     pub(super) cpu: Box<dyn CandidateTester + 'a>,
     pub(super) gpu: Option<Box<dyn CandidateTester + 'a>>,
     pub(super) lost: &'a Lost,
-    pub(super) pre_tests: Preference,
-    pub(super) rounds: Preference,
+    pub(super) preferences: Arc<Preferences>,
+}
+
+/// What all threads that test candidates of one length have seen.
+#[derive(Default)]
+pub(super) struct Preferences {
+    pre_tests: Mutex<Preference>,
+    rounds: Mutex<Preference>,
 }
 
 /// The time that each side was seen to take, by the size of a batch to the next power of two.
 #[derive(Default)]
-pub(super) struct Preference {
+struct Preference {
     seen: Vec<[Option<f64>; 2]>,
+    /// `true` once the device has done a batch: before that its kernels had to be compiled.
+    is_compiled: bool,
 }
 
 impl Preference {
@@ -44,6 +55,9 @@ impl Preference {
     }
 
     fn saw(&mut self, side: usize, items: usize, took: Duration) {
+        if side == Preference::GPU && !std::mem::replace(&mut self.is_compiled, true) {
+            return;
+        }
         let seen = &mut self.of(items)[side];
         *seen = Some(mixed(*seen, took.as_secs_f64() / items.max(1) as f64));
     }
@@ -52,18 +66,20 @@ impl Preference {
 impl Tester<'_> {
     fn test(
         &mut self,
-        which: fn(&mut Self) -> &mut Preference,
+        which: fn(&Preferences) -> &Mutex<Preference>,
         items: usize,
         mut run: impl FnMut(&mut dyn CandidateTester) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let side = which(self).side(items);
+        let preferences = Arc::clone(&self.preferences);
+        let preference = || locked(which(&preferences));
+        let side = preference().side(items);
         let began = Instant::now();
         if side == Preference::GPU
             && let Some(gpu) = &mut self.gpu
         {
             match run(gpu.as_mut()) {
                 Ok(()) => {
-                    which(self).saw(side, items, began.elapsed());
+                    preference().saw(side, items, began.elapsed());
                     return Ok(());
                 }
                 Err(error) => {
@@ -77,7 +93,7 @@ impl Tester<'_> {
         }
         let began = Instant::now();
         run(self.cpu.as_mut())?;
-        which(self).saw(Preference::CPU, items, began.elapsed());
+        preference().saw(Preference::CPU, items, began.elapsed());
         Ok(())
     }
 }
@@ -85,7 +101,7 @@ impl Tester<'_> {
 impl CandidateTester for Tester<'_> {
     fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error> {
         self.test(
-            |tester| &mut tester.pre_tests,
+            |preferences| &preferences.pre_tests,
             passed.len(),
             |side| side.pre_test(candidates, passed),
         )
@@ -93,7 +109,7 @@ impl CandidateTester for Tester<'_> {
 
     fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
         self.test(
-            |tester| &mut tester.rounds,
+            |preferences| &preferences.rounds,
             passed.len(),
             |side| side.round(candidates, bases, passed),
         )
@@ -109,6 +125,9 @@ mod tests {
         let mut preference = Preference::default();
         assert_eq!(preference.side(100), Preference::CPU);
         preference.saw(Preference::CPU, 100, Duration::from_secs(1));
+        assert_eq!(preference.side(128), Preference::GPU);
+        // The first time is a compiler's.
+        preference.saw(Preference::GPU, 128, Duration::from_secs(100));
         assert_eq!(preference.side(128), Preference::GPU);
         preference.saw(Preference::GPU, 128, Duration::from_secs(1));
         assert_eq!(preference.side(70), Preference::GPU);

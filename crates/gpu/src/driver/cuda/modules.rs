@@ -28,7 +28,15 @@ pub struct Program {
     context: Context,
     portable: Arc<Module>,
     /// Kernels that keep numbers in registers, if there are some for this length.
-    own: HashMap<Kernel, OnceLock<Module>>,
+    own: HashMap<Kernel, Place>,
+}
+
+/// Where a kernel's module will be, once it is asked for. Who compiles it holds the lock, so that threads that come
+/// together do not all compile, which takes each of them seconds.
+#[derive(Default)]
+struct Place {
+    module: OnceLock<Module>,
+    compiles: Mutex<()>,
 }
 
 /// A function that can be launched.
@@ -110,17 +118,17 @@ impl Programs {
                 Arc::clone(portable.insert(Arc::new(module)))
             }
         };
-        let own: HashMap<Kernel, OnceLock<Module>> = match self.has_own(limbs) {
+        let own: HashMap<Kernel, Place> = match self.has_own(limbs) {
             true => ptx::kernels(limbs)
                 .iter()
-                .map(|&kernel| (kernel, OnceLock::new()))
+                .map(|&kernel| (kernel, Place::default()))
                 .collect(),
             false => HashMap::new(),
         };
         if let Some(place) = own.get(&Kernel::PowerDigits)
             && let Some(module) = self.in_doubles(limbs)?
         {
-            let _ = place.set(module);
+            let _ = place.module.set(module);
         }
         Ok(Program {
             limbs,
@@ -139,13 +147,18 @@ impl Program {
                 most_threads: usize::MAX,
             });
         };
-        let module = match place.get() {
+        let module = match place.module.get() {
             Some(module) => module,
             None => {
-                let text = ptx::kernel(kernel, self.limbs).expect("there is one for this length");
-                let module = Module::load(self.context, &text, &[kernel])?;
-                // Another thread may have been faster; then this module is unloaded again.
-                place.get_or_init(|| module)
+                let _compiles = place.compiles.lock().unwrap_or_else(PoisonError::into_inner);
+                match place.module.get() {
+                    Some(module) => module,
+                    None => {
+                        let text = ptx::kernel(kernel, self.limbs).expect("there is one for this length");
+                        let module = Module::load(self.context, &text, &[kernel])?;
+                        place.module.get_or_init(|| module)
+                    }
+                }
             }
         };
         Ok(Function {
