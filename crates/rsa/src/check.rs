@@ -3,12 +3,36 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::candidate::has_small_factor;
 
+use std::{collections::BTreeMap, fmt};
+
 use crate::{
     CpuBackend, Error, PrivateKey, PublicKey, Result,
     backend::Backend,
     keys::{SQUARE, is_square_vartime},
     primality::are_probable_primes_on,
 };
+
+/// Why a modulus can be seen to be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModulusFault {
+    /// A small prime divides it.
+    SmallFactor,
+    /// It is a square.
+    Square,
+    /// It is a prime.
+    Prime,
+}
+
+impl fmt::Display for ModulusFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ModulusFault::SmallFactor => "a small prime divides its modulus",
+            ModulusFault::Square => SQUARE,
+            ModulusFault::Prime => "its modulus is a prime, and no product of two",
+        })
+    }
+}
 
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
@@ -29,22 +53,55 @@ impl PublicKey {
     ///
     /// As for [`check_modulus`](Self::check_modulus), and those of the backend.
     pub fn check_modulus_on(&self, backend: &dyn Backend) -> Result<()> {
-        if has_small_factor(self.n()) {
-            return invalid("a small prime divides its modulus");
+        match PublicKey::modulus_faults_on(&[self], backend)?.remove(0) {
+            Some(fault) => invalid(&fault.to_string()),
+            None => Ok(()),
         }
-        if is_square_vartime(self.n()) {
-            return invalid(SQUARE);
+    }
+
+    /// Does for each of many keys what [`check_modulus`](Self::check_modulus) does for one: what is wrong with it, if
+    /// anything is. The moduli of a length share the lanes of the kernel.
+    ///
+    /// # Errors
+    ///
+    /// Those of the arithmetic, which sound keys do not cause.
+    pub fn modulus_faults(keys: &[&PublicKey]) -> Result<Vec<Option<ModulusFault>>> {
+        PublicKey::modulus_faults_on(keys, &CpuBackend::auto())
+    }
+
+    /// As [`modulus_faults`](Self::modulus_faults), on a backend.
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend.
+    pub fn modulus_faults_on(keys: &[&PublicKey], backend: &dyn Backend) -> Result<Vec<Option<ModulusFault>>> {
+        let mut faults = Vec::with_capacity(keys.len());
+        // A tester takes numbers of one length.
+        let mut by_len: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, key) in keys.iter().enumerate() {
+            faults.push(match key.n() {
+                n if has_small_factor(n) => Some(ModulusFault::SmallFactor),
+                n if is_square_vartime(n) => Some(ModulusFault::Square),
+                n => {
+                    by_len.entry(n.len()).or_default().push(place);
+                    None
+                }
+            });
         }
-        let mut base = vec![0; self.n().len()];
-        base[self.n().len() - 1] = 2;
-        let mut passed = [false];
-        backend
-            .tester(8 * self.n().len())?
-            .round(self.n(), &base, &mut passed)?;
-        match passed {
-            [true] => invalid("its modulus is a prime, and no product of two"),
-            [false] => Ok(()),
+        for (len, places) in by_len {
+            let mut tester = backend.tester(8 * len)?;
+            for places in places.chunks(backend.lanes().max(1)) {
+                let moduli: Vec<u8> = places.iter().flat_map(|&place| keys[place].n()).copied().collect();
+                let mut bases = vec![0; moduli.len()];
+                bases.iter_mut().skip(len - 1).step_by(len).for_each(|last| *last = 2);
+                let mut passed = vec![false; places.len()];
+                tester.round(&moduli, &bases, &mut passed)?;
+                for (&place, passed) in places.iter().zip(passed) {
+                    faults[place] = passed.then_some(ModulusFault::Prime);
+                }
+            }
         }
+        Ok(faults)
     }
 }
 

@@ -14,6 +14,7 @@
 //! | what a key is for, as its algorithm says | RFC 4055 | `usage` |
 //! | lines of `authorized_keys` | sshd(8) | `authorized_keys` |
 //! | which key of several is meant | | `several` |
+//! | every key of chains and bundles, requests for certificates | RFC 2986 | `bundle` |
 //! | many files at once, and the primes of their keys tested together | | `load_many` |
 //! | a key with all that its file says of it | | `loaded` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
@@ -29,6 +30,7 @@ mod annotations;
 mod armour;
 mod authorized_keys;
 mod base64;
+mod bundle;
 #[cfg(feature = "certificates")]
 mod certificate;
 mod content;
@@ -62,6 +64,7 @@ use sha2::{Digest, Sha256};
 use crate::PublicKey;
 
 pub use annotations::{Annotations, INSECURE};
+pub use bundle::load_all;
 pub use content::Content;
 #[cfg(feature = "encrypted-keys")]
 pub use encrypted::{encode as encode_encrypted, encode_annotated as encode_encrypted_annotated};

@@ -92,6 +92,7 @@ mod traits;
 pub use backend::{
     Backend, BlockRunner, CandidateTester, CpuBackend, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, Status,
 };
+pub use check::ModulusFault;
 pub use error::{Error, Result};
 pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, KernelRange, Operation, disable, kernel_ranges, kernels};

@@ -8,7 +8,7 @@ use super::{
     base64::from_base64,
     content::Content,
     refusal::{not_rsa, refused, unsupported},
-    structure::{PKCS7, REQUEST, REVOKED, structure},
+    structure::{PKCS7, REQUEST, REVOKED, is_request, structure},
 };
 use crate::{Error, Result};
 
@@ -73,7 +73,40 @@ struct Block<'a> {
 /// Opens the key of a text with PEM in it.
 pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     let blocks = blocks(text)?;
-    let block = only_key(&blocks)?;
+    opened(only_key(&blocks)?)
+}
+
+/// Opens every block of a text with PEM in it, in their order, requests for certificates too. One that is damaged does
+/// not stand in the way of the others.
+pub(super) fn open_each(text: &[u8]) -> Vec<Result<(Content, Zeroizing<Vec<u8>>)>> {
+    let (mut opened_ones, mut at) = (Vec::new(), 0);
+    while let Some(begin) = find(&text[at..], BEGIN).map(|place| at + place) {
+        let found = match is_blank(line_before(text, begin)) {
+            true => block(text, begin),
+            false => Err(behind_something(text, begin)),
+        };
+        at = match &found {
+            Ok((_, end)) => *end,
+            Err(_) => begin + line_from(text, begin).len(),
+        };
+        opened_ones.push(found.and_then(|(block, _)| match block.label {
+            Some((_, Kind::Request)) => {
+                let der = decoded(block.body)?;
+                match is_request(&der) {
+                    true => Ok((Content::Request, der)),
+                    false => Err(refused(
+                        "this file is labelled CERTIFICATE REQUEST, but holds something else",
+                    )),
+                }
+            }
+            _ => opened(&block),
+        }));
+    }
+    opened_ones
+}
+
+/// The key of a block.
+fn opened(block: &Block<'_>) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     let (label, kind) = block.label.ok_or_else(|| {
         refused(
             "this PEM file holds something that is not a key, or not one that rsalab reads: it knows no such label as that of its BEGIN line",

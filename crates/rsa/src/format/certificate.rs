@@ -38,6 +38,18 @@ pub(super) fn decode(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage, Op
     }
 }
 
+/// The public key of a request for a certificate (RFC 2986): the third element of what it signs. The signature is not
+/// looked at.
+pub(super) fn decode_request(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
+    let damaged = |error| damaged("certificate request", error);
+    let request = AnyRef::from_der(der).and_then(children).map_err(damaged)?;
+    let info = request.first().copied().map(children).transpose().map_err(damaged)?;
+    let info = info.unwrap_or_default();
+    let key = info.get(2).filter(|key| key.tag() == Tag::Sequence);
+    let key = key.ok_or_else(|| damaged(Tag::Sequence.value_error().into()))?;
+    spki(&key.to_der().map_err(damaged)?, limits)
+}
+
 /// The element of the public key, and that of the extensions.
 fn walk(der: &[u8]) -> der::Result<(AnyRef<'_>, Option<AnyRef<'_>>)> {
     let certificate = AnyRef::from_der(der)?;

@@ -18,6 +18,8 @@ pub enum Content {
     Spki,
     /// `Certificate`.
     Certificate,
+    /// `CertificationRequest` (RFC 2986), which [`load_all`](super::load_all) alone reads.
+    Request,
     /// A JSON Web Key, or a set, a list or a stream of them.
     Jwk,
     /// `openssh-key-v1`.
@@ -37,6 +39,7 @@ impl Content {
             Content::EncryptedPkcs8 => "an encrypted PKCS#8 private key",
             Content::Spki => "a SubjectPublicKeyInfo",
             Content::Certificate => "a certificate",
+            Content::Request => "a certificate request",
             Content::Jwk => "a JSON Web Key",
             Content::OpensshPrivate => "a private key in OpenSSH's form",
             Content::OpensshPublic => "a public key in OpenSSH's form",

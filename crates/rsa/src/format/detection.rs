@@ -39,6 +39,16 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     }
 }
 
+/// The text of a file with PEM blocks in it, in UTF-8; none if it is something else.
+pub(super) fn pem_text(bytes: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    if bytes.len() > MAX_SET_LEN || is_der(bytes) {
+        return None;
+    }
+    let text = texts::in_utf8(bytes).unwrap_or_else(|| Zeroizing::new(bytes.to_vec()));
+    let is_pem = !is_json(&text) && !authorized_keys::is(&text) && find(&text, armour::BEGIN).is_some();
+    is_pem.then_some(text)
+}
+
 /// Returns whether bytes are DER and no text that begins with the digit 0.
 fn is_der(bytes: &[u8]) -> bool {
     let is_text = || bytes.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~'));

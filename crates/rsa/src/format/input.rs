@@ -67,6 +67,8 @@ pub enum Place {
     Key(usize),
     /// The number of its line, from 1.
     Line(usize),
+    /// The number of its PEM block, from 1.
+    Block(usize),
 }
 
 /// How a file is read.

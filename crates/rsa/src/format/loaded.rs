@@ -106,6 +106,8 @@ pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &
             loaded.restrictions.certificate = key_usage;
             loaded
         }
+        #[cfg(feature = "certificates")]
+        Content::Request => public(certificate::decode_request(body, limits)?),
         #[cfg(feature = "openssh")]
         Content::OpensshPrivate => {
             let (key, comment, how) = openssh::decode_private(body, reading.password, limits)?;

@@ -70,6 +70,14 @@ pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {
     refused(format!("this {what} is damaged: {fault}"))
 }
 
+/// The end of what is said of keys of other algorithms.
+const RSA_ONLY: &str = "rsalab works with RSA keys only";
+
+/// Returns whether an error is about a key of another algorithm than RSA, which may be a good one.
+pub(super) fn is_foreign(error: &Error) -> bool {
+    matches!(error, Error::Unsupported { reason } if reason.ends_with(RSA_ONLY))
+}
+
 /// For a key of another algorithm than RSA.
 pub(super) fn not_rsa(algorithm: &str) -> Error {
     let article = if algorithm.starts_with(['E', 'X', 'R', 'M']) {
@@ -77,9 +85,7 @@ pub(super) fn not_rsa(algorithm: &str) -> Error {
     } else {
         "a"
     };
-    unsupported(format!(
-        "this is {article} {algorithm} key; rsalab works with RSA keys only"
-    ))
+    unsupported(format!("this is {article} {algorithm} key; {RSA_ONLY}"))
 }
 
 /// For a key of an algorithm that its identifier names.
@@ -87,7 +93,7 @@ pub(super) fn other_algorithm(oid: ObjectIdentifier) -> Error {
     match algorithm_name(oid) {
         Some(name) => not_rsa(name),
         None => unsupported(format!(
-            "this is a key of another algorithm{}; rsalab works with RSA keys only",
+            "this is a key of another algorithm{}; {RSA_ONLY}",
             in_brackets(oid)
         )),
     }

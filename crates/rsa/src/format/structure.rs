@@ -50,6 +50,29 @@ pub(super) const REQUEST: &str = "this is a certificate request";
 pub(super) const PKCS7: &str = "this is a PKCS#7 file, which holds certificates and no key";
 pub(super) const REVOKED: &str = "this is a list of revoked certificates (CRL), which holds no key";
 
+/// Returns whether DER is a request for a certificate.
+pub(super) fn is_request(der: &[u8]) -> bool {
+    let parts = AnyRef::from_der(der).ok().and_then(|outer| elements(outer.value()));
+    match parts.as_deref() {
+        Some([info, algorithm, signature])
+            if [info.tag(), algorithm.tag(), signature.tag()] == [Tag::Sequence, Tag::Sequence, Tag::BitString] =>
+        {
+            is_request_info(&elements(info.value()).unwrap_or_default())
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether these are the elements of what a request signs.
+fn is_request_info(elements: &[AnyRef<'_>]) -> bool {
+    let tags: Vec<Tag> = elements.iter().map(Tagged::tag).collect();
+    matches!(
+        tags.as_slice(),
+        [Tag::Integer, Tag::Sequence, Tag::Sequence]
+            | [Tag::Integer, Tag::Sequence, Tag::Sequence, Tag::ContextSpecific { .. }]
+    )
+}
+
 /// The structure of something that is signed, with the signature after it: a certificate, a request for one (RFC 2986),
 /// or a list of revoked ones (RFC 5280).
 fn signed(contents: &[u8]) -> Result<Content> {
@@ -57,8 +80,7 @@ fn signed(contents: &[u8]) -> Result<Content> {
     let tags: Vec<Tag> = elements.iter().map(Tagged::tag).collect();
     let is_time = |tag: Option<&Tag>| matches!(tag, Some(Tag::UtcTime | Tag::GeneralizedTime));
     match tags.as_slice() {
-        [Tag::Integer, Tag::Sequence, Tag::Sequence]
-        | [Tag::Integer, Tag::Sequence, Tag::Sequence, Tag::ContextSpecific { .. }] => Err(refused(format!(
+        _ if is_request_info(&elements) => Err(refused(format!(
             "{REQUEST}; take the public key out of it with `openssl req -inform DER -in FILE -pubkey -noout`"
         ))),
         [Tag::Sequence, Tag::Sequence, ..] | [Tag::Integer, Tag::Sequence, Tag::Sequence, ..]

@@ -6,10 +6,19 @@
 //! | primes so close that Fermat's method factors the modulus | the public key | `close` |
 //! | primes closer than FIPS 186-5 allows | the private key | here |
 //! | the form of CVE-2017-15361 | the public key | `roca` |
-//! | a short private exponent | the private key | here |
+//! | a private exponent that Wiener's attack finds | the public key | `wiener` |
+//! | a private exponent that is short, or has few bits set | the private key | here |
+//! | primes whose bits repeat | the public key, if both do; the private key | `pattern` |
+//! | limbs that were filled in part | the same | `sleeve` |
+//! | far more zeros than ones, or ones than zeros | the public key | `bias` |
+//! | a modulus that a backdoor of xz listens to | the public key | here |
 
+mod bias;
 mod close;
+mod pattern;
 mod roca;
+mod sleeve;
+mod wiener;
 
 use rsalab_arith::integer;
 
@@ -72,6 +81,59 @@ pub enum Weakness {
         /// Bits of the shortest.
         bits: usize,
     },
+    /// A private exponent that Wiener's attack finds. `weakness/wiener.rs` says how.
+    #[error("its private exponent is so short that it follows from the public key (Wiener 1990)")]
+    Wiener,
+    /// A private exponent with far fewer bits set than a random one has. Seen in a private key alone.
+    #[error(
+        "hardly any bit of its private exponent is set: it was chosen to be quick, and can be searched for, or seen in the time and \
+         power that an operation takes"
+    )]
+    SparsePrivateExponent,
+    /// A modulus whose primes are a short pattern of bits, repeated. `weakness/pattern.rs` says what shows of it.
+    #[error(
+        "its modulus is made of a pattern of {period} bits that repeats: its primes follow from the public key (Bernstein and others \
+         2013)"
+    )]
+    PatternedModulus {
+        /// Bits of the pattern, or a multiple of them.
+        period: usize,
+    },
+    /// A prime whose bits are a short pattern, repeated. Seen in a private key alone.
+    #[error(
+        "the bits of one of its primes are a pattern that repeats, which can be guessed (Bernstein and others 2013)"
+    )]
+    PatternedPrime,
+    /// A modulus with places in each limb that are never set. `weakness/sleeve.rs` has the form.
+    #[error(
+        "{unused} places of each {width} bits of its modulus are never set (\"short-sleeve\"): it is factored as a polynomial, from the \
+         public key alone (Ryan and Böck 2026)"
+    )]
+    ShortSleeve {
+        /// Bits of a limb.
+        width: usize,
+        /// Bits of each that are never set.
+        unused: usize,
+    },
+    /// A prime with places in each limb that are never set. Seen in a private key alone.
+    #[error(
+        "the limbs of one of its primes were filled in part (\"short-sleeve\"), so that far fewer bits of it are random than it has"
+    )]
+    ShortSleevePrime,
+    /// A modulus with far more zeros than ones, or the other way around. `weakness/bias.rs` says how many are chance.
+    #[error("{percent} % of the bits of its modulus are set, where chance leaves half: it was not drawn at random")]
+    BiasedModulus {
+        /// Hundredths of its bits that are set.
+        percent: usize,
+    },
+    /// A prime with far more zeros than ones, or the other way around. Seen in a private key alone.
+    #[error("one of its primes has far more zeros than ones, or ones than zeros: it was not drawn at random")]
+    BiasedPrime,
+    /// A modulus that begins as the messages to the backdoor of xz 5.6 do (CVE-2024-3094).
+    #[error(
+        "its modulus begins as a message to the backdoor of xz does (CVE-2024-3094): it is no key, and a sign of an attack"
+    )]
+    XzBackdoor,
 }
 
 impl Weakness {
@@ -86,7 +148,34 @@ impl Weakness {
             Weakness::Roca => "roca",
             Weakness::ClosePrimes => "close-primes",
             Weakness::ShortPrimes { .. } => "short-primes",
+            Weakness::Wiener => "wiener",
+            Weakness::SparsePrivateExponent => "sparse-private-exponent",
+            Weakness::PatternedModulus { .. } => "patterned-modulus",
+            Weakness::PatternedPrime => "patterned-prime",
+            Weakness::ShortSleeve { .. } => "short-sleeve",
+            Weakness::ShortSleevePrime => "short-sleeve-prime",
+            Weakness::BiasedModulus { .. } => "biased-modulus",
+            Weakness::BiasedPrime => "biased-prime",
+            Weakness::XzBackdoor => "xz-backdoor",
         }
+    }
+}
+
+/// Returns whether a modulus, as SSH sends it, begins as the messages do that the backdoor of xz decrypts: three
+/// numbers of 32, 32 and 64 bits, of which a b + c is the number of a command, 0 to 3. One modulus of 2^62 does by
+/// chance.
+fn is_message_to_xz(n: &[u8]) -> bool {
+    // A first bit that is set would be a minus, and has a zero before it.
+    let sign = n.first().filter(|first| **first & 0x80 != 0).map(|_| 0);
+    let mut start = sign.into_iter().chain(n.iter().copied());
+    let mut number = |len: u32| {
+        (0..len).try_fold(0_u64, |number, place| {
+            Some(number | u64::from(start.next()?) << (8 * place))
+        })
+    };
+    match (number(4), number(4), number(8)) {
+        (Some(a), Some(b), Some(c)) => a.wrapping_mul(b).wrapping_add(c) <= 3,
+        _ => false,
     }
 }
 
@@ -122,6 +211,20 @@ impl PublicKey {
         if roca::has_form_vartime(self.n()) {
             found.push(Weakness::Roca);
         }
+        if wiener::finds_vartime(self.n(), self.e()) {
+            found.push(Weakness::Wiener);
+        }
+        if let Some(period) = pattern::period_vartime(self.n()) {
+            found.push(Weakness::PatternedModulus { period });
+        }
+        match (sleeve::unused_places(self.n()), bias::percent_set(self.n())) {
+            (Some((width, unused)), _) => found.push(Weakness::ShortSleeve { width, unused }),
+            (None, Some(percent)) => found.push(Weakness::BiasedModulus { percent }),
+            (None, None) => {}
+        }
+        if is_message_to_xz(self.n()) {
+            found.push(Weakness::XzBackdoor);
+        }
         found
     }
 }
@@ -133,6 +236,8 @@ impl PrivateKey {
         let d_bits = integer::bits_vartime(self.d());
         if d_bits <= self.bits() / 2 {
             found.push(Weakness::ShortPrivateExponent { bits: d_bits });
+        } else if bias::percent_set(self.d()).is_some_and(|percent| percent < 50) {
+            found.push(Weakness::SparsePrivateExponent);
         }
         let others = self.others().iter().map(|other| &other.r[..]);
         let primes: Vec<&[u8]> = [self.p(), self.q()].into_iter().chain(others).collect();
@@ -142,6 +247,24 @@ impl PrivateKey {
         let close = |one: &[u8], other: &[u8]| !integer::differ_enough(one, other, 2 * longest);
         if (1..primes.len()).any(|i| primes[..i].iter().any(|one| close(one, primes[i]))) {
             found.push(Weakness::ClosePrimes);
+        }
+        for (is_so, weakness) in [
+            (pattern::repeats as fn(&[u8]) -> bool, Weakness::PatternedPrime),
+            (
+                |prime| sleeve::unused_places(prime).is_some(),
+                Weakness::ShortSleevePrime,
+            ),
+            (|prime| bias::percent_set(prime).is_some(), Weakness::BiasedPrime),
+        ] {
+            // Each is looked at, whatever the others are.
+            let of_each: Vec<bool> = primes.iter().map(|prime| is_so(prime)).collect();
+            let is_told = matches!(weakness, Weakness::BiasedPrime)
+                && found
+                    .iter()
+                    .any(|found| matches!(found, Weakness::PatternedPrime | Weakness::ShortSleevePrime));
+            if of_each.contains(&true) && !is_told {
+                found.push(weakness);
+            }
         }
         // Programs differ by a few bits in the lengths that they give primes of one key.
         let least = self.bits() / most_primes(self.bits()) - UNEVEN;

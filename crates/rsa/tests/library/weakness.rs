@@ -201,3 +201,172 @@ fn thousands_of_ordinary_moduli_are_not_flagged() {
     eprintln!("{looked_at} moduli of 512 bits, none flagged");
     assert_eq!(looked_at, 3 * 2000 - 6);
 }
+
+/// The next prime from a pattern of some bits, repeated, whose 16-bit words are swapped in pairs or not, and whose
+/// upper two bits are set (Bernstein and others 2013, section 4).
+fn patterned_prime(bits: u64, pattern: u32, period: u64, is_swapped: bool) -> BigUint {
+    let mut words: Vec<u32> = vec![0; bits as usize / 32];
+    for place in 0..bits {
+        let bit = pattern >> (place % period) & 1;
+        words[place as usize / 32] |= bit << (place % 32);
+    }
+    if is_swapped {
+        words.iter_mut().for_each(|word| *word = word.rotate_left(16));
+    }
+    let mut n = BigUint::new(words);
+    n.set_bit(bits - 1, true);
+    n.set_bit(bits - 2, true);
+    prime_from(n)
+}
+
+#[test]
+fn patterns_that_repeat_are_found() {
+    let mut rng = rng(6);
+    for (period, pattern, other, is_swapped) in [
+        (2, 0b01, 0b10, false),
+        (3, 0b101, 0b010, false),
+        (5, 0b10110, 0b00101, false),
+        (7, 0b1001011, 0b0111010, false),
+        (3, 0b110, 0b001, true),
+        (7, 0b1110010, 0b1001011, true),
+    ] {
+        let (p, q) = (
+            patterned_prime(1024, pattern, period, is_swapped),
+            patterned_prime(1024, other, period, is_swapped),
+        );
+        let key = private(&p, &q);
+        let found = names(key.public().weaknesses());
+        assert!(found.contains(&"patterned-modulus"), "{period} {pattern:b}: {found:?}");
+        let found = names(key.weaknesses());
+        assert!(found.contains(&"patterned-prime"), "{period} {pattern:b}: {found:?}");
+        // One such prime shows in the private key alone.
+        let half = private(&p, &prime(1024, &mut rng));
+        let found = names(half.weaknesses());
+        assert!(
+            found.contains(&"patterned-prime") && !found.contains(&"patterned-modulus"),
+            "{found:?}"
+        );
+    }
+}
+
+/// A prime of limbs of which only so many bits from some place on are random.
+fn short_sleeve_prime(bits: u64, width: u64, from: u64, random_bits: u64, rng: &mut InsecureStudyRng) -> BigUint {
+    loop {
+        let limbs = (0..bits / width).map(|limb| random(random_bits, rng) << (limb * width + from));
+        let mut n: BigUint = limbs.sum();
+        n.set_bit(bits - 1, true);
+        n.set_bit(bits - 2, true);
+        let n = prime_from(n);
+        if n.bits() == bits {
+            return n;
+        }
+    }
+}
+
+#[test]
+fn limbs_that_were_filled_in_part_are_found() {
+    let mut rng = rng(7);
+    // A byte of each word, as CompleteFTP had; 32 bits of 128, as in certificates.
+    for (width, from, random_bits) in [(32, 0, 8), (32, 0, 12), (64, 0, 20), (128, 32, 32)] {
+        let mut prime = || short_sleeve_prime(1024, width, from, random_bits, &mut rng);
+        let key = private(&prime(), &prime());
+        let found = names(key.public().weaknesses());
+        assert_eq!(found, ["short-sleeve"], "{width}");
+        let found = names(key.weaknesses());
+        assert!(found.contains(&"short-sleeve-prime"), "{width}: {found:?}");
+    }
+}
+
+#[test]
+fn private_exponents_that_are_short_or_sparse_are_found() {
+    let mut rng = rng(8);
+    let (p, q) = (prime(1024, &mut rng), prime(1024, &mut rng));
+    let n = &p * &q;
+    let order = (&p - 1_u8) * (&q - 1_u8);
+    let exponents = |d: &BigUint| {
+        let e = d.modinv(&order).expect("coprime");
+        PrivateKey::from_exponents(&n.to_bytes_be(), &e.to_bytes_be(), &d.to_bytes_be()).expect("a key")
+    };
+    let coprime = |mut d: BigUint| {
+        d.set_bit(0, true);
+        while d.modinv(&order).is_none() {
+            d += 2_u8;
+        }
+        d
+    };
+    // n^(1/4) / 3 has 510 bits.
+    for (bits, is_found) in [(100, true), (256, true), (508, true), (600, false)] {
+        let mut d = random(bits, &mut rng);
+        d.set_bit(bits - 1, true);
+        let key = exponents(&coprime(d));
+        let found = names(key.public().weaknesses());
+        assert_eq!(found.contains(&"wiener"), is_found, "{bits}: {found:?}");
+        assert!(names(key.weaknesses()).contains(&"short-private-exponent"), "{bits}");
+    }
+    let sparse = coprime(
+        (0..60)
+            .map(|_| BigUint::from(1_u8) << (random(11, &mut rng).bits() * 170))
+            .sum::<BigUint>()
+            + (BigUint::from(1_u8) << 2040),
+    );
+    let found = names(exponents(&sparse).weaknesses());
+    assert!(found.contains(&"sparse-private-exponent"), "{found:?}");
+    // A public exponent as long as the modulus is no fault of the private one.
+    let found = names(exponents(&coprime(random(2040, &mut rng))).weaknesses());
+    assert_eq!(found, ["large-exponent"]);
+}
+
+#[test]
+fn moduli_that_nobody_drew_are_found() {
+    let n = BigUint::from_bytes_be(&[0xdb; 256]) + 4_u8;
+    let found = names(public(&n).weaknesses());
+    assert!(found.contains(&"patterned-modulus"), "{found:?}");
+    let mut rng = rng(9);
+    let mut n = &random(2048, &mut rng) & &random(2048, &mut rng);
+    n.set_bit(2047, true);
+    n.set_bit(0, true);
+    assert_eq!(names(public(&n).weaknesses()), ["biased-modulus"]);
+    // a b + c is 2, with the numbers in the order of SSH, and a zero before a first bit that is set.
+    let mut n = random(2048, &mut rng).to_bytes_be();
+    let (a, b) = (u32::from_le_bytes([0, 0x81, 2, 3]), u32::from_le_bytes([4, 5, 6, 7]));
+    let c = 2_u64.wrapping_sub(u64::from(a).wrapping_mul(b.into()));
+    n[..3].copy_from_slice(&[0x81, 2, 3]);
+    n[3..7].copy_from_slice(&b.to_le_bytes());
+    n[7..15].copy_from_slice(&c.to_le_bytes());
+    *n.last_mut().expect("long") |= 1;
+    let key = PublicKey::new(&n, &[1, 0, 1]).expect("well formed");
+    assert_eq!(names(key.weaknesses()), ["xz-backdoor"]);
+}
+
+#[test]
+fn moduli_of_many_lengths_are_examined_together() {
+    let mut rng = rng(10);
+    let p = prime(512, &mut rng);
+    let q = prime(512, &mut rng);
+    let long = prime(1024, &mut rng);
+    let moduli = [
+        &p * &q,
+        &p * &p,
+        long.clone(),
+        &p * &q * 3_u8,
+        &p * &long,
+        p.clone(),
+        &q * &long,
+    ];
+    let keys: Vec<PublicKey> = moduli.iter().map(public).collect();
+    let keys: Vec<&PublicKey> = keys.iter().collect();
+    use rsalab_rsa::ModulusFault::{Prime, SmallFactor, Square};
+    let expected = [
+        None,
+        Some(Square),
+        Some(Prime),
+        Some(SmallFactor),
+        None,
+        Some(Prime),
+        None,
+    ];
+    assert_eq!(PublicKey::modulus_faults(&keys).expect("arithmetic"), expected);
+    for (key, fault) in keys.iter().zip(expected) {
+        assert_eq!(key.check_modulus().is_err(), fault.is_some());
+    }
+}

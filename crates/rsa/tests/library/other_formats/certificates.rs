@@ -1,7 +1,8 @@
 //! Certificates that are odd where nothing is looked at, and those that are wrong where something is.
 
+use base64ct::{Base64, Encoding as _};
 use rsalab_rsa::{
-    format::{Purpose, encode_public},
+    format::{Content, Key, Place, Purpose, Reading, encode_public, load_all},
     scheme::SignatureScheme,
 };
 
@@ -159,4 +160,83 @@ fn the_key_usage_is_honoured_or_the_certificate_is_refused() {
     }
     let twice = [key_usage(b"\x03\x02\x07\x80"), key_usage(b"\x03\x02\x05\x20")];
     assert!(reason(load_public(&written(&twice), None)).contains("says twice"));
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    let base64 = Base64::encode_string(der);
+    let lines: Vec<&str> = base64
+        .as_bytes()
+        .chunks(64)
+        .map(|line| std::str::from_utf8(line).expect("text"))
+        .collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
+}
+
+/// A request for a certificate, signed by nobody.
+fn request(key: &PrivateKey) -> Vec<u8> {
+    let key = encode_public(key.public(), PublicFormat::Spki, Encoding::Der);
+    let info = sequence(&[b"\x02\x01\x00", b"\x30\x00", &key, b"\xa0\x00"]);
+    let algorithm = sequence(&[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b\x05\x00"]);
+    sequence(&[&info, &algorithm, b"\x03\x02\x00\x01"])
+}
+
+#[test]
+fn every_key_of_a_bundle_is_read() {
+    let (one, other) = (key(1024), key(1152));
+    let ec = sequence(&[b"\x02\x01\x01", b"\x04\x01\x01"]);
+    let parts = [
+        format!("a chain\n{}", pem("CERTIFICATE", &Odd::default().written(&one))),
+        pem("CERTIFICATE", &Odd::default().written(&other)),
+        pem("EC PRIVATE KEY", &ec),
+        "-----BEGIN CERTIFICATE-----\nMIIB\n".to_owned(),
+        pem("CERTIFICATE REQUEST", &request(&other)),
+        pem("CERTIFICATE REQUEST", &Odd::default().written(&other)),
+        String::from_utf8_lossy(&encode_private(&one, PrivateFormat::Pkcs8, Encoding::Pem)).into_owned(),
+        pem("MYSTERY", &ec),
+    ];
+    let found = load_all(parts.concat().as_bytes(), &Reading::default()).expect("blocks");
+    let places: Vec<Place> = found.iter().map(|found| found.place).collect();
+    assert_eq!(places, (1..=8).map(Place::Block).collect::<Vec<_>>());
+    let contents: Vec<Option<(Content, usize)>> = found
+        .iter()
+        .map(|found| {
+            found
+                .key
+                .as_ref()
+                .ok()
+                .map(|loaded| (loaded.content, loaded.key.public().bits()))
+        })
+        .collect();
+    assert_eq!(
+        contents,
+        [
+            Some((Content::Certificate, 1024)),
+            Some((Content::Certificate, 1152)),
+            None,
+            None,
+            Some((Content::Request, 1152)),
+            None,
+            Some((Content::Pkcs8, 1024)),
+            None,
+        ]
+    );
+    let foreign: Vec<bool> = found.iter().map(|found| found.is_foreign).collect();
+    assert_eq!(foreign, [false, false, true, false, false, false, false, false]);
+    assert!(matches!(&found[6].key, Ok(loaded) if matches!(loaded.key, Key::Private(_))));
+
+    // One alone has no number, and a request needs no PEM.
+    for bytes in [
+        request(&one),
+        pem("NEW CERTIFICATE REQUEST", &request(&one)).into_bytes(),
+    ] {
+        let found = load_all(&bytes, &Reading::default()).expect("a request");
+        assert!(matches!(&found[..], [only] if only.place == Place::Whole && only.key.is_ok()));
+        assert!(
+            load_public(&bytes, None).is_err(),
+            "who uses a key does not take a request for one"
+        );
+    }
+    let found = load_all(&ec, &Reading::default()).expect("another key");
+    assert!(found[0].is_foreign && found[0].key.is_err());
+    assert!(load_all(b"nothing", &Reading::default()).is_err());
 }

@@ -161,7 +161,7 @@ fn weak_keys_are_named() {
     let short = PrivateKey::from_exponents(key.public().n(), &e.to_bytes_be(), &d.to_bytes_be()).expect("a key");
     assert_eq!(
         names(&short),
-        ["short-modulus", "large-exponent", "short-private-exponent"]
+        ["short-modulus", "large-exponent", "wiener", "short-private-exponent"]
     );
 }
 
