@@ -1,0 +1,259 @@
+//! Levels of transforms on lines.
+//!
+//! Bounds, in multiples of p (see [`kernel`](crate::kernel) for those of products; a factor of a table is at most 1/2):
+//!
+//! - Forward, an input is at most 2, and so is an output. Of four, x0 is reduced first, to 0.51. A product with the
+//!   first factor is at most 1/2 + 2/10 = 0.7, so that y0 and y2 are at most 1.21, y1 and y3 at most 2.7, the products
+//!   of those at most 1/2 + 0.27 = 0.77, and outputs at most 1.98.
+//! - Inverse, an input is at most 1, and so is an output. Sums of two are at most 2, products of differences at most
+//!   1/2 + 2/10 = 0.7; then x0 ≤ 4 and x1 ≤ 1.4 are reduced, x2 ≤ 1/2 + 4/10 = 0.9, x3 ≤ 1/2 + 1.4/10 = 0.64.
+
+use crate::{
+    field::Factor,
+    kernel::{Eight, Line, Modulus},
+    table::Roots,
+};
+
+/// A factor in every lane.
+#[derive(Clone, Copy)]
+struct Wide<E> {
+    w: E,
+    v: E,
+}
+
+impl<E: Eight> Wide<E> {
+    #[inline(always)]
+    fn new(token: E::Token, factor: Factor) -> Self {
+        Self {
+            w: E::splat(token, factor.w),
+            v: E::splat(token, factor.v),
+        }
+    }
+
+    #[inline(always)]
+    fn times(self, x: E, modulus: &Modulus<E>) -> E {
+        x.mul_by(self.w, self.v, modulus)
+    }
+}
+
+/// Four quarters of a block.
+#[inline(always)]
+fn quarters(block: &mut [Line]) -> [&mut [Line]; 4] {
+    let quarter = block.len() / 4;
+    let (a, rest) = block.split_at_mut(quarter);
+    let (b, rest) = rest.split_at_mut(quarter);
+    let (c, d) = rest.split_at_mut(quarter);
+    [a, b, c, &mut d[..quarter]]
+}
+
+/// The first level of a block that is its own root, where the factor is 1.
+#[inline(always)]
+pub(crate) fn forward2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E>) {
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    for (a, b) in low.iter_mut().zip(high) {
+        let (x0, x1) = (E::load(token, a).reduce(modulus), E::load(token, b).reduce(modulus));
+        x0.add(x1).store(a);
+        x0.sub(x1).store(b);
+    }
+}
+
+/// The last level backwards of a block that is its own root.
+#[inline(always)]
+pub(crate) fn inverse2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E>) {
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    for (a, b) in low.iter_mut().zip(high) {
+        let (x0, x1) = (E::load(token, a), E::load(token, b));
+        x0.add(x1).reduce(modulus).store(a);
+        x0.sub(x1).reduce(modulus).store(b);
+    }
+}
+
+/// Two levels: node `node` and its children.
+#[inline(always)]
+pub(crate) fn forward4<E: Eight>(
+    token: E::Token,
+    block: &mut [Line],
+    node: usize,
+    roots: &Roots,
+    modulus: &Modulus<E>,
+) {
+    let u = Wide::<E>::new(token, roots.nodes[node]);
+    let s = Wide::<E>::new(token, roots.nodes[2 * node]);
+    let t = Wide::<E>::new(token, roots.nodes[2 * node + 1]);
+    let [a, b, c, d] = quarters(block);
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        let x0 = E::load(token, a).reduce(modulus);
+        let x1 = E::load(token, b);
+        let x2 = u.times(E::load(token, c), modulus);
+        let x3 = u.times(E::load(token, d), modulus);
+        let y0 = x0.add(x2);
+        let y2 = x0.sub(x2);
+        let y1 = s.times(x1.add(x3), modulus);
+        let y3 = t.times(x1.sub(x3), modulus);
+        y0.add(y1).store(a);
+        y0.sub(y1).store(b);
+        y2.add(y3).store(c);
+        y2.sub(y3).store(d);
+    }
+}
+
+/// [`forward4`] backwards, times 4.
+#[inline(always)]
+pub(crate) fn inverse4<E: Eight>(
+    token: E::Token,
+    block: &mut [Line],
+    node: usize,
+    roots: &Roots,
+    modulus: &Modulus<E>,
+) {
+    let u = Wide::<E>::new(token, roots.nodes[node]);
+    let s = Wide::<E>::new(token, roots.nodes[2 * node]);
+    let t = Wide::<E>::new(token, roots.nodes[2 * node + 1]);
+    let [a, b, c, d] = quarters(block);
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        let [z0, z1, z2, z3] = [&*a, b, c, d].map(|line| E::load(token, line));
+        let y0 = z0.add(z1);
+        let y1 = s.times(z0.sub(z1), modulus);
+        let y2 = z2.add(z3);
+        let y3 = t.times(z2.sub(z3), modulus);
+        y0.add(y2).reduce(modulus).store(a);
+        y1.add(y3).reduce(modulus).store(b);
+        u.times(y0.sub(y2), modulus).store(c);
+        u.times(y1.sub(y3), modulus).store(d);
+    }
+}
+
+/// A forward butterfly: an x1 of at most 2.8 gives a product of at most 0.78.
+#[inline(always)]
+fn split<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
+    let (x0, x1) = (x[a], u.times(x[b], modulus));
+    x[a] = x0.add(x1);
+    x[b] = x0.sub(x1);
+}
+
+/// Its inverse, times 2.
+#[inline(always)]
+fn join<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
+    let (z0, z1) = (x[a], x[b]);
+    x[a] = z0.add(z1);
+    x[b] = u.times(z0.sub(z1), modulus);
+}
+
+/// As [`split`], by a factor that differs from lane to lane: 3/8 · 2.8/2 = 0.53, so that its product is at most 1.03.
+#[inline(always)]
+fn split_lanes<E: Eight>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
+    let (x0, x1) = (x[a], x[b].mul(w, modulus));
+    x[a] = x0.add(x1);
+    x[b] = x0.sub(x1);
+}
+
+#[inline(always)]
+fn join_lanes<E: Eight>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
+    let (z0, z1) = (x[a], x[b]);
+    x[a] = z0.add(z1);
+    x[b] = z0.sub(z1).mul(w, modulus);
+}
+
+/// The last six levels: block `j` of 64. Three are between lines; then rows and columns are exchanged, and stay so, and
+/// three are between lines again.
+///
+/// Bounds: x0 to x3 are reduced (0.51), the others are at most 2: after one level 1.21; the second adds 0.63, the third
+/// 0.69: 2.53. After the exchange all are reduced, three levels with products of at most 0.6, 0.71 and 0.84 make 2.66,
+/// which is reduced where it must be: in the product of two transforms.
+#[inline(always)]
+pub(crate) fn forward64<E: Eight>(
+    token: E::Token,
+    block: &mut [Line; 8],
+    j: usize,
+    roots: &Roots,
+    modulus: &Modulus<E>,
+) {
+    let mut x: [E; 8] = std::array::from_fn(|i| E::load(token, &block[i]));
+    for x in &mut x[..4] {
+        *x = x.reduce(modulus);
+    }
+    let node = |k: usize| Wide::<E>::new(token, roots.nodes[k]);
+    let u = node(j);
+    for i in 0..4 {
+        split(&mut x, i, i + 4, u, modulus);
+    }
+    for (half, u) in [node(2 * j), node(2 * j + 1)].into_iter().enumerate() {
+        split(&mut x, 4 * half, 4 * half + 2, u, modulus);
+        split(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
+    }
+    for quarter in 0..4 {
+        split(&mut x, 2 * quarter, 2 * quarter + 1, node(4 * j + quarter), modulus);
+    }
+    let mut x = E::transpose(x);
+    let lanes = &roots.lanes[j];
+    for x in &mut x[..4] {
+        *x = x.reduce(modulus);
+    }
+    let w = E::load(token, &lanes[0]);
+    for i in 0..4 {
+        split_lanes(&mut x, i, i + 4, w, modulus);
+    }
+    for half in 0..2 {
+        let w = E::load(token, &lanes[1 + half]);
+        split_lanes(&mut x, 4 * half, 4 * half + 2, w, modulus);
+        split_lanes(&mut x, 4 * half + 1, 4 * half + 3, w, modulus);
+    }
+    for quarter in 0..4 {
+        let w = E::load(token, &lanes[3 + quarter]);
+        split_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
+    }
+    for (x, line) in x.into_iter().zip(block) {
+        x.store(line);
+    }
+}
+
+/// [`forward64`] backwards, times 64.
+///
+/// Bounds: inputs of at most 1 make sums of 2 and 4, and products (3AW/8 is 0.38, 0.75) of at most 0.88 and 1.25; at
+/// two levels all but those are reduced, to 0.51, so that the third has sums of 2.5 and products of 0.97.
+#[inline(always)]
+pub(crate) fn inverse64<E: Eight>(
+    token: E::Token,
+    block: &mut [Line; 8],
+    j: usize,
+    roots: &Roots,
+    modulus: &Modulus<E>,
+) {
+    let mut x: [E; 8] = std::array::from_fn(|i| E::load(token, &block[i]));
+    let lanes = &roots.lanes[j];
+    for quarter in 0..4 {
+        let w = E::load(token, &lanes[3 + quarter]);
+        join_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
+    }
+    for half in 0..2 {
+        let w = E::load(token, &lanes[1 + half]);
+        join_lanes(&mut x, 4 * half, 4 * half + 2, w, modulus);
+        join_lanes(&mut x, 4 * half + 1, 4 * half + 3, w, modulus);
+        x[4 * half] = x[4 * half].reduce(modulus);
+        x[4 * half + 1] = x[4 * half + 1].reduce(modulus);
+    }
+    let w = E::load(token, &lanes[0]);
+    for i in 0..4 {
+        join_lanes(&mut x, i, i + 4, w, modulus);
+        x[i] = x[i].reduce(modulus);
+    }
+    let mut x = E::transpose(x);
+    let node = |k: usize| Wide::<E>::new(token, roots.nodes[k]);
+    for quarter in 0..4 {
+        join(&mut x, 2 * quarter, 2 * quarter + 1, node(4 * j + quarter), modulus);
+    }
+    for (half, u) in [node(2 * j), node(2 * j + 1)].into_iter().enumerate() {
+        join(&mut x, 4 * half, 4 * half + 2, u, modulus);
+        join(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
+        x[4 * half] = x[4 * half].reduce(modulus);
+        x[4 * half + 1] = x[4 * half + 1].reduce(modulus);
+    }
+    let u = node(j);
+    for i in 0..4 {
+        join(&mut x, i, i + 4, u, modulus);
+        x[i] = x[i].reduce(modulus);
+    }
+    for (x, line) in x.into_iter().zip(block) {
+        x.store(line);
+    }
+}

@@ -1,0 +1,109 @@
+//! Eight doubles worked on at once, modulo a prime below 2^50: the type that transforms are written over.
+//!
+//! A residue is an integer in a double, of either sign, of at most a few times the prime. Bounds are given as multiples
+//! of p; they hold for every form. As in `rsalab-arith`, a body is generic and `#[inline(always)]`, and
+//! [`Eight::run`] compiles it with the instructions that the form needs.
+//!
+//! # A product modulo p
+//!
+//! With p < 2^50, a and w integers, q the integer nearest to (an approximation of) aw/p:
+//!
+//! ```text
+//! h = fl(a w)   l = a w - h, exact by a fused operation   r = (h - q p) + l = a w - q p
+//! ```
+//!
+//! h - qp is an integer of at most |r| + |l|; both are below 2^51, so it is exact in a double, and so is the sum.
+//! Only q is approximate. Rounding is done by adding and subtracting M = 1.5 · 2^52, which is right while
+//! |aw/p| ≤ 2^51. Let |a| ≤ A p and |w| ≤ W p, with A W ≤ 2, so that |aw/p| ≤ A W 2^50 ≤ 2^51.
+//!
+//! - [`mul_by`](Eight::mul_by), where v = fl(w/p) is known and W = 1/2: v is wrong by 2^-55 at most, so that a v is
+//!   wrong by A 2^-5; where there is no fused operation its rounding adds A 2^-4 at most (2^-53 of A 2^49). |r| ≤
+//!   (1/2 + A/10) p.
+//! - [`mul`](Eight::mul), with u = fl(1/p): h, u and (unfused) h u are each wrong by 2^-53 of their size, together
+//!   3 · 2^-53 · A W 2^50 (and terms of 2^-100). |r| ≤ (1/2 + 3AW/8) p.
+//! - [`reduce`](Eight::reduce) is q = rounded a u: |r| ≤ (1/2 + A/4) p at most, for A ≤ 2 it is below 0.51 p, see
+//!   there.
+
+/// Eight doubles in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Line(pub(crate) [f64; 8]);
+
+impl Line {
+    /// Eight zeros.
+    pub(crate) const ZERO: Self = Self([0.0; 8]);
+}
+
+/// 1.5 · 2^52: adding and subtracting it rounds to an integer.
+pub(crate) const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// A prime, in every lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Modulus<E> {
+    /// p.
+    pub(crate) p: E,
+    /// 1/p, rounded.
+    pub(crate) inverse: E,
+    /// [`ROUND`].
+    pub(crate) round: E,
+}
+
+impl<E: Eight> Modulus<E> {
+    /// Of a prime below 2^50.
+    #[inline(always)]
+    pub(crate) fn new(token: E::Token, p: u64) -> Self {
+        Self {
+            p: E::splat(token, p as f64),
+            inverse: E::splat(token, 1.0 / p as f64),
+            round: E::splat(token, ROUND),
+        }
+    }
+}
+
+/// Eight doubles. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work
+/// on it. All arithmetic rounds to nearest, ties to even.
+pub(crate) trait Eight: Copy + 'static {
+    /// The proof that this CPU has the instructions.
+    type Token: Copy + Send + Sync + 'static;
+
+    /// Does `work` compiled for this form.
+    fn run<W: Work>(token: Self::Token, work: W) -> W::Output;
+    /// From memory.
+    fn load(token: Self::Token, line: &Line) -> Self;
+    /// To memory.
+    fn store(self, line: &mut Line);
+    /// One double, in every lane.
+    fn splat(token: Self::Token, x: f64) -> Self;
+    /// self + b.
+    fn add(self, b: Self) -> Self;
+    /// self - b.
+    fn sub(self, b: Self) -> Self;
+    /// self w mod p, where `v` is w/p.
+    fn mul_by(self, w: Self, v: Self, modulus: &Modulus<Self>) -> Self;
+    /// self b mod p.
+    fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self;
+    /// self mod p, of either sign: at most 0.501 p for |self| ≤ 8 p.
+    fn reduce(self, modulus: &Modulus<Self>) -> Self;
+    /// self + p where self is negative.
+    fn add_if_negative(self, p: Self) -> Self;
+    /// Exchanges rows and columns.
+    fn transpose(rows: [Self; 8]) -> [Self; 8];
+    /// Integers below 2^52, as doubles.
+    fn from_integers(token: Self::Token, integers: &[u64; 8]) -> Self;
+    /// Doubles that are integers from 0 to 2^52 - 1.
+    fn to_integers(self) -> [u64; 8];
+
+    /// self mod p, from 0 to p - 1, for |self| ≤ 8 p.
+    #[inline(always)]
+    fn canonical(self, modulus: &Modulus<Self>) -> Self {
+        self.reduce(modulus).add_if_negative(modulus.p)
+    }
+}
+
+/// Something to do over any form.
+pub(crate) trait Work {
+    /// The result.
+    type Output;
+    /// Does it. Implementations are `#[inline(always)]`.
+    fn run<E: Eight>(self, token: E::Token) -> Self::Output;
+}

@@ -1,0 +1,172 @@
+//! Eight doubles in a 512-bit register, with AVX-512 F.
+
+use std::arch::x86_64::*;
+use std::mem::transmute;
+
+use crate::kernel::eight::{Eight, Line, Modulus, Work};
+
+/// The proof that CPU and operating system offer AVX-512 F.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HaveAvx512(());
+
+impl HaveAvx512 {
+    /// Asks the CPU, and the operating system whether it saves the registers.
+    pub(crate) fn check() -> Option<Self> {
+        is_x86_feature_detected!("avx512f").then_some(Self(()))
+    }
+}
+
+/// A 512-bit register of doubles. Made with a [`HaveAvx512`] only, so that every value is itself the proof of the
+/// instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Zmm(__m512d);
+
+/// `work`, compiled with the instructions.
+#[target_feature(enable = "avx512f")]
+fn run_avx512<W: Work>(token: HaveAvx512, work: W) -> W::Output {
+    work.run::<Zmm>(token)
+}
+
+/// 2^52, whose lowest 52 bits are an integer that is added to it.
+const TOP: f64 = 4_503_599_627_370_496.0;
+
+impl Eight for Zmm {
+    type Token = HaveAvx512;
+
+    #[inline(always)]
+    fn run<W: Work>(token: HaveAvx512, work: W) -> W::Output {
+        // SAFETY: the token proves that the CPU has the feature named on `run_avx512`.
+        unsafe { run_avx512(token, work) }
+    }
+
+    #[inline(always)]
+    fn load(_: HaveAvx512, line: &Line) -> Self {
+        // SAFETY: the token proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
+        Self(unsafe { _mm512_load_pd(line.0.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, line: &mut Line) {
+        // SAFETY: a `Zmm` proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
+        unsafe { _mm512_store_pd(line.0.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn splat(_: HaveAvx512, x: f64) -> Self {
+        // SAFETY: the token proves AVX-512 F.
+        Self(unsafe { _mm512_set1_pd(x) })
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_add_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_sub_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn mul_by(self, w: Self, v: Self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe {
+            let q = _mm512_sub_pd(_mm512_fmadd_pd(self.0, v.0, modulus.round.0), modulus.round.0);
+            let high = _mm512_mul_pd(self.0, w.0);
+            let low = _mm512_fmsub_pd(self.0, w.0, high);
+            _mm512_add_pd(_mm512_fnmadd_pd(q, modulus.p.0, high), low)
+        })
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe {
+            let high = _mm512_mul_pd(self.0, b.0);
+            let low = _mm512_fmsub_pd(self.0, b.0, high);
+            let q = _mm512_sub_pd(
+                _mm512_fmadd_pd(high, modulus.inverse.0, modulus.round.0),
+                modulus.round.0,
+            );
+            _mm512_add_pd(_mm512_fnmadd_pd(q, modulus.p.0, high), low)
+        })
+    }
+
+    #[inline(always)]
+    fn reduce(self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe {
+            let q = _mm512_sub_pd(
+                _mm512_fmadd_pd(self.0, modulus.inverse.0, modulus.round.0),
+                modulus.round.0,
+            );
+            _mm512_fnmadd_pd(q, modulus.p.0, self.0)
+        })
+    }
+
+    #[inline(always)]
+    fn add_if_negative(self, p: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe {
+            let negative = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.0, _mm512_setzero_pd());
+            _mm512_mask_add_pd(self.0, negative, self.0, p.0)
+        })
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; 8]) -> [Self; 8] {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        unsafe {
+            let even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+            let odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+            let r = rows;
+            // Pairs of rows.
+            let (a0, a1) = (_mm512_unpacklo_pd(r[0].0, r[1].0), _mm512_unpackhi_pd(r[0].0, r[1].0));
+            let (a2, a3) = (_mm512_unpacklo_pd(r[2].0, r[3].0), _mm512_unpackhi_pd(r[2].0, r[3].0));
+            let (a4, a5) = (_mm512_unpacklo_pd(r[4].0, r[5].0), _mm512_unpackhi_pd(r[4].0, r[5].0));
+            let (a6, a7) = (_mm512_unpacklo_pd(r[6].0, r[7].0), _mm512_unpackhi_pd(r[6].0, r[7].0));
+            // Four rows: columns 0 and 4, 2 and 6, 1 and 5, 3 and 7 in halves of a register.
+            let b0 = _mm512_permutex2var_pd(a0, even, a2);
+            let b2 = _mm512_permutex2var_pd(a0, odd, a2);
+            let b1 = _mm512_permutex2var_pd(a1, even, a3);
+            let b3 = _mm512_permutex2var_pd(a1, odd, a3);
+            let b4 = _mm512_permutex2var_pd(a4, even, a6);
+            let b6 = _mm512_permutex2var_pd(a4, odd, a6);
+            let b5 = _mm512_permutex2var_pd(a5, even, a7);
+            let b7 = _mm512_permutex2var_pd(a5, odd, a7);
+            // Eight rows.
+            [
+                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b0, b4)),
+                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b1, b5)),
+                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b2, b6)),
+                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b3, b7)),
+                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b0, b4)),
+                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b1, b5)),
+                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b2, b6)),
+                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b3, b7)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn from_integers(_: HaveAvx512, integers: &[u64; 8]) -> Self {
+        // SAFETY: the token proves AVX-512 F; both types are as many bytes, all of which are valid whatever they are.
+        Self(unsafe {
+            let top = _mm512_set1_pd(TOP);
+            let bits = _mm512_or_si512(transmute::<[u64; 8], __m512i>(*integers), _mm512_castpd_si512(top));
+            _mm512_sub_pd(_mm512_castsi512_pd(bits), top)
+        })
+    }
+
+    #[inline(always)]
+    fn to_integers(self) -> [u64; 8] {
+        // SAFETY: a `Zmm` proves AVX-512 F; both types are as many bytes, all of which are valid whatever they are.
+        unsafe {
+            let top = _mm512_set1_pd(TOP);
+            let bits = _mm512_castpd_si512(_mm512_add_pd(self.0, top));
+            transmute::<__m512i, [u64; 8]>(_mm512_xor_si512(bits, _mm512_castpd_si512(top)))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The choice of primes, digits and lengths.
+
+use crate::{
+    digits::MAX_BITS,
+    field::{MAX_LOG, PRIMES},
+    kernel::{Eight, Line, Modulus},
+    table::{MAX_INNER_LOG, table},
+    transform,
+    twist::Cyclic,
+};
+
+/// How numbers are made polynomials: digits of `bits` bits, of which there are `length`, modulo `primes` primes.
+/// Products are right modulo 2^(bits · length) - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// 3 or 4.
+    pub(crate) primes: usize,
+    pub(crate) bits: u32,
+    /// 1, 3 or 5.
+    m: usize,
+    log: u32,
+}
+
+/// Sums of products that a plan has room for: of the two of a cofactor.
+pub(crate) const TERMS: u32 = 2;
+
+impl Plan {
+    /// The cheapest for at least so many bits.
+    pub(crate) fn new(bits: usize) -> Self {
+        let mut best: Option<(u64, Self)> = None;
+        for primes in [3, 4] {
+            for m in [1, 3, 5] {
+                // The shortest that is long enough; longer ones have digits of fewer bits.
+                let plan = (6..=MAX_LOG)
+                    .filter_map(|log| Self::with(primes, m, log))
+                    .find(|plan| plan.capacity() >= bits);
+                if let Some(plan) = plan
+                    && best.is_none_or(|(cost, _)| plan.cost() < cost)
+                {
+                    best = Some((plan.cost(), plan));
+                }
+            }
+        }
+        best.expect("numbers of less than 2^35 bits").1
+    }
+
+    /// With the longest digits: a coefficient, a sum of m 2^log products and [`TERMS`] such, is below the product of
+    /// the primes, which is above 2^(50 primes - 0.002).
+    fn with(primes: usize, m: usize, log: u32) -> Option<Self> {
+        let room = 50 * primes as u32 - 1;
+        let sum = (TERMS * m as u32).next_power_of_two().ilog2() + log;
+        let bits = (room.checked_sub(sum)? / 2).min(MAX_BITS);
+        (bits >= 32).then_some(Self { primes, bits, m, log })
+    }
+
+    /// An estimate of time: levels, and what is done once for a residue.
+    fn cost(&self) -> u64 {
+        let mut levels = u64::from(self.log) + 12;
+        if self.m > 1 {
+            levels += 5;
+        }
+        if self.log > MAX_INNER_LOG {
+            levels += 4;
+        }
+        (self.primes * self.length()) as u64 * levels
+    }
+
+    /// Digits.
+    pub(crate) fn length(&self) -> usize {
+        self.m << self.log
+    }
+
+    /// Lines of a transform.
+    pub(crate) fn lines(&self) -> usize {
+        self.length() / 8
+    }
+
+    /// Bits of the longest number.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bits as usize * self.length()
+    }
+
+    /// The transform modulo prime number `prime`.
+    pub(crate) fn cyclic(&self, prime: usize) -> Cyclic {
+        Cyclic {
+            field: PRIMES[prime],
+            table: table(prime, self.log.min(MAX_INNER_LOG)),
+            m: self.m,
+            log: self.log,
+        }
+    }
+}
+
+/// The transform of a number modulo prime number `prime`.
+#[inline(always)]
+pub(crate) fn forward<E: Eight>(token: E::Token, plan: &Plan, prime: usize, limbs: &[u64], out: &mut [Line]) {
+    let modulus = Modulus::<E>::new(token, PRIMES[prime].p);
+    let cyclic = plan.cyclic(prime);
+    crate::digits::read(token, limbs, plan.bits, cyclic.field, &modulus, out);
+    transform::forward(token, out, &cyclic, &modulus);
+}
+
+/// The coefficients modulo prime number `prime` of a sum of products of transforms. The first factor of the first
+/// product is `out` itself where `in_place`; `products` are the others.
+#[inline(always)]
+pub(crate) fn inverse<E: Eight>(
+    token: E::Token,
+    plan: &Plan,
+    prime: usize,
+    products: &[(&[Line], &[Line])],
+    out: &mut [Line],
+) {
+    let modulus = Modulus::<E>::new(token, PRIMES[prime].p);
+    let cyclic = plan.cyclic(prime);
+    let scale = cyclic.field.factor(cyclic.field.invert(plan.length() as u64));
+    let (w, v) = (E::splat(token, scale.w), E::splat(token, scale.v));
+    transform::inverse(token, out, &cyclic, &modulus, |part, line| {
+        for (i, out) in part.iter_mut().enumerate() {
+            let mut sum: Option<E> = None;
+            for (a, b) in products {
+                let b = E::load(token, &b[line + i]).mul_by(w, v, &modulus);
+                let product = E::load(token, &a[line + i]).reduce(&modulus).mul(b, &modulus);
+                sum = Some(sum.map_or(product, |sum| sum.add(product).reduce(&modulus)));
+            }
+            sum.expect("a product").store(out);
+        }
+    });
+}

@@ -1,0 +1,261 @@
+//! Products, and transforms that are used again.
+
+use crate::{
+    digits,
+    kernel::{Eight, Kernel, Line, Work},
+    natural::{add_assign, bit_length, multiply_rows, trim},
+    plan::{self, Plan},
+    team,
+};
+
+/// Below so many limbs of the shorter factor, products are taken row by row.
+const ROWS: usize = 40;
+
+/// Takes products, on one kernel and some threads. Time depends on the numbers: they must be public.
+#[derive(Clone, Copy, Debug)]
+pub struct Multiplier {
+    kernel: Kernel,
+    threads: usize,
+}
+
+/// A number as its values at roots of unity: made once, multiplied with often.
+#[derive(Debug)]
+pub struct Transformed {
+    pub(crate) plan: Plan,
+    /// One after the other, for each prime.
+    values: Vec<Line>,
+}
+
+impl Transformed {
+    /// Bits of the ring: products are right modulo 2^bits - 1.
+    pub fn ring_bits(&self) -> usize {
+        self.plan.capacity()
+    }
+
+    fn of_prime(&self, prime: usize) -> &[Line] {
+        &self.values[prime * self.plan.lines()..][..self.plan.lines()]
+    }
+}
+
+struct Forward<'a> {
+    plan: &'a Plan,
+    prime: usize,
+    limbs: &'a [u64],
+    out: &'a mut [Line],
+}
+
+impl Work for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Eight>(self, token: E::Token) {
+        plan::forward::<E>(token, self.plan, self.prime, self.limbs, self.out);
+    }
+}
+
+struct Inverse<'a> {
+    plan: &'a Plan,
+    prime: usize,
+    products: &'a [(&'a [Line], &'a [Line])],
+    out: &'a mut [Line],
+}
+
+impl Work for Inverse<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Eight>(self, token: E::Token) {
+        plan::inverse::<E>(token, self.plan, self.prime, self.products, self.out);
+    }
+}
+
+struct Recombine<'a> {
+    plan: &'a Plan,
+    residues: &'a [Line],
+    /// The lines that are wanted.
+    from: usize,
+    to: usize,
+    out: &'a mut [u64],
+}
+
+impl Work for Recombine<'_> {
+    type Output = [u64; 4];
+
+    #[inline(always)]
+    fn run<E: Eight>(self, token: E::Token) -> [u64; 4] {
+        let part = |prime: usize| &self.residues[prime * self.plan.lines()..][self.from..self.to];
+        if self.plan.primes == 3 {
+            digits::recombine::<E, 3>(token, [part(0), part(1), part(2)], self.plan.bits, self.out)
+        } else {
+            digits::recombine::<E, 4>(token, [part(0), part(1), part(2), part(3)], self.plan.bits, self.out)
+        }
+    }
+}
+
+/// Lines whose digits are recombined by one task: a multiple of 8, so that they begin at a limb.
+const PART: usize = 4096;
+
+impl Default for Multiplier {
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
+impl Multiplier {
+    /// With the fastest kernel, on up to so many threads.
+    pub fn new(threads: usize) -> Self {
+        Self::with_kernel(Kernel::best(), threads)
+    }
+
+    /// With this kernel.
+    pub fn with_kernel(kernel: Kernel, threads: usize) -> Self {
+        Self {
+            kernel,
+            threads: threads.max(1),
+        }
+    }
+
+    /// The same on one thread.
+    pub(crate) fn single(&self) -> Self {
+        Self { threads: 1, ..*self }
+    }
+
+    /// a b, in as many limbs as both have together.
+    pub fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let limbs = a.len() + b.len();
+        let (long, short) = if trim(a).len() >= trim(b).len() {
+            (trim(a), trim(b))
+        } else {
+            (trim(b), trim(a))
+        };
+        let mut out = vec![0; limbs];
+        if short.len() < ROWS {
+            multiply_rows(long, short, &mut out[..long.len() + short.len()]);
+        } else if long.len() > 4 * short.len() {
+            // In pieces, so that the transforms are not mostly zeros.
+            let piece = 3 * short.len();
+            let plan = Plan::new(64 * (piece + short.len()));
+            let short_values = self.transform(short, &plan);
+            for (i, part) in long.chunks(piece).enumerate() {
+                let part_values = self.transform(part, &plan);
+                let product = self.sum_of_products(&[(&part_values, &short_values)], 0, part.len() + short.len());
+                add_assign(&mut out[i * piece..], trim(&product));
+            }
+        } else {
+            let plan = Plan::new(bit_length(a) + bit_length(b));
+            let a_values = self.transform(long, &plan);
+            let square = std::ptr::eq(long, short);
+            let b_values = if square {
+                None
+            } else {
+                Some(self.transform(short, &plan))
+            };
+            let b_values = b_values.as_ref().unwrap_or(&a_values);
+            let product = self.sum_of_products(&[(&a_values, b_values)], 0, long.len() + short.len());
+            out[..product.len()].copy_from_slice(&product);
+        }
+        out
+    }
+
+    /// a a.
+    pub fn square(&self, a: &[u64]) -> Vec<u64> {
+        self.multiply(a, a)
+    }
+
+    /// Transforms a number, for products modulo some 2^n - 1 with n at least `ring_bits` (and at least the number's own
+    /// length). Numbers that shall be multiplied must be transformed for equal `ring_bits`.
+    pub fn transformed(&self, a: &[u64], ring_bits: usize) -> Transformed {
+        assert!(bit_length(a) <= ring_bits, "the number is shorter than the ring");
+        self.transform(trim(a), &Plan::new(ring_bits))
+    }
+
+    /// Limbs `from` .. `to` of the sum of one or two products, modulo 2^n - 1 for the n of the transforms.
+    ///
+    /// All is exact where the sum is below 2^n and `from` is 0. Otherwise the result is that of a number which differs
+    /// by less than 2^(64 from) from it: use it for the middle of a product, where what is above wraps around to places
+    /// below.
+    pub fn middle(&self, products: &[(&Transformed, &Transformed)], from: usize, to: usize) -> Vec<u64> {
+        assert!(matches!(products.len(), 1 | 2), "one product, or two");
+        let plan = products[0].0.plan;
+        let equal = products.iter().all(|(a, b)| a.plan == plan && b.plan == plan);
+        assert!(equal, "transformed for rings of equal length");
+        self.sum_of_products(products, from, to)
+    }
+
+    /// As [`transformed`](Self::transformed).
+    pub(crate) fn transform(&self, a: &[u64], plan: &Plan) -> Transformed {
+        let mut values = vec![Line::ZERO; plan.primes * plan.lines()];
+        let tasks = values.chunks_exact_mut(plan.lines()).enumerate().collect();
+        team::for_each(self.threads, tasks, |(prime, out)| {
+            self.kernel.run(Forward {
+                plan,
+                prime,
+                limbs: a,
+                out,
+            });
+        });
+        Transformed { plan: *plan, values }
+    }
+
+    /// As [`middle`](Self::middle).
+    pub(crate) fn sum_of_products(
+        &self,
+        products: &[(&Transformed, &Transformed)],
+        from: usize,
+        to: usize,
+    ) -> Vec<u64> {
+        let plan = &products[0].0.plan;
+        let mut residues = vec![Line::ZERO; plan.primes * plan.lines()];
+        let tasks = residues.chunks_exact_mut(plan.lines()).enumerate().collect();
+        team::for_each(self.threads, tasks, |(prime, out)| {
+            let products: Vec<_> = products
+                .iter()
+                .map(|(a, b)| (a.of_prime(prime), b.of_prime(prime)))
+                .collect();
+            self.kernel.run(Inverse {
+                plan,
+                prime,
+                products: &products,
+                out,
+            });
+        });
+        self.recombine(plan, &residues, from, to)
+    }
+
+    fn recombine(&self, plan: &Plan, residues: &[Line], from: usize, to: usize) -> Vec<u64> {
+        // A coefficient has fewer than 2b + 32 bits: of those that are wholly below, only three reach bit 64 from, with
+        // less than 2^b of its unit.
+        let bits = plan.bits as usize;
+        let first = (64 * from / bits).saturating_sub(4) / 64 * 8;
+        let last = (64 * to).div_ceil(8 * bits).div_ceil(8) * 8;
+        let last = last.min(plan.lines());
+        let limbs_of = |lines: usize| lines / 8 * bits;
+        let mut out = vec![0; limbs_of(last - first)];
+        let tasks: Vec<_> = out.chunks_mut(limbs_of(PART)).enumerate().collect();
+        let above = std::sync::Mutex::new(vec![[0; 4]; tasks.len()]);
+        team::for_each(self.threads, tasks, |(i, out)| {
+            let from = first + i * PART;
+            let carry = self.kernel.run(Recombine {
+                plan,
+                residues,
+                from,
+                to: (from + PART).min(last),
+                out,
+            });
+            above.lock().expect("nothing panics while it holds the lock")[i] = carry;
+        });
+        let above = above.into_inner().expect("nothing panics while it holds the lock");
+        for (i, carry) in above.iter().enumerate() {
+            let end = (i + 1) * limbs_of(PART);
+            if end < out.len() {
+                let room = out.len() - end;
+                add_assign(&mut out[end..], &carry[..room.min(4)]);
+            }
+        }
+        let start = 64 * from - 8 * bits * first;
+        debug_assert!(start.is_multiple_of(64));
+        let mut out = out.split_off(start / 64);
+        out.resize(to - from, 0);
+        out
+    }
+}

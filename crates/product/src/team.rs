@@ -1,0 +1,25 @@
+//! Work on several CPUs.
+
+use std::sync::Mutex;
+
+/// Does `work` with each of the tasks, on up to `threads` threads; whoever is free takes the next.
+pub(crate) fn for_each<T: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) + Sync) {
+    if threads <= 1 || tasks.len() <= 1 {
+        tasks.into_iter().for_each(work);
+        return;
+    }
+    let threads = threads.min(tasks.len());
+    let tasks = Mutex::new(tasks.into_iter());
+    let next = || tasks.lock().expect("nothing panics while it takes a task").next();
+    std::thread::scope(|scope| {
+        let run = || {
+            while let Some(task) = next() {
+                work(task);
+            }
+        };
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+}
