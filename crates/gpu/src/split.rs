@@ -17,7 +17,7 @@ mod threads;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Instant,
 };
 
@@ -30,7 +30,7 @@ use zeroize::Zeroizing;
 use self::{
     balance::Balance,
     candidates::{Preferences, Tester},
-    lost::Lost,
+    lost::{Lost, locked},
     threads::CpuThreads,
 };
 use crate::backend::Gpu;
@@ -87,10 +87,6 @@ impl SplitBackend {
     fn unless_lost<T>(&self, side: Result<T, Error>) -> Option<T> {
         side.map_err(|error| self.lost.give_up(&error)).ok()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Backend for SplitBackend {

@@ -7,7 +7,10 @@ use std::{
 
 use rsalab_rsa::{CandidateTester, Error};
 
-use super::{balance::mixed, locked, lost::Lost};
+use super::{
+    balance::mixed,
+    lost::{Lost, locked},
+};
 
 /// Candidates go to whichever side was faster with as many.
 pub(super) struct Tester<'a> {

@@ -1,4 +1,4 @@
-//! Why a device is not asked any more, if it is not.
+//! The reason why a device is not asked any more.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,15 +11,16 @@ pub(super) struct Lost(Arc<Mutex<Option<String>>>);
 impl Lost {
     /// The first reason stays.
     pub(super) fn give_up(&self, error: &Error) {
-        self.lock().get_or_insert_with(|| error.to_string());
+        locked(&self.0).get_or_insert_with(|| error.to_string());
     }
 
     /// Why the device was given up, if it was.
     pub(super) fn reason(&self) -> Option<String> {
-        self.lock().clone()
+        locked(&self.0).clone()
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a mutex holds, whatever became of a thread that held it.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

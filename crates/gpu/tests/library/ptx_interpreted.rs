@@ -222,7 +222,8 @@ fn no_branch_and_no_address_depends_on_a_secret() {
 /// The cost of an operation, as the notes have it: products of 32 bits, counted while kernels run.
 #[test]
 fn operations_cost_what_the_notes_say() {
-    const WORK: usize = 32;
+    // Fewer than a pair has uses: the pairs of the first batch serve the second too.
+    const WORK: usize = 31;
     let table = [
         (1024, 584_416),
         (2048, 4_434_368),
