@@ -315,7 +315,7 @@ impl Session for Worker {
                     ledger.threads = ThreadOwner::Engine;
                 }
                 self.clock = ledger.clock;
-                Ok(Ok(ledger))
+                Ok(ledger.checked_for(job.primes))
             }
             Answer::Unsupported { reason } => Ok(Err(reason)),
             other => Err(self.unexpected(&request, &other)),

@@ -27,7 +27,7 @@ use text::TextDriver;
 /// Asks the engine about the job, after the harness has had its say.
 pub(crate) fn supports(engine: &dyn Engine, job: &Job) -> Result<Ledger, Reason> {
     job.check()?;
-    engine.supports(&job.engine_job())
+    engine.supports(&job.engine_job())?.checked_for(job.primes)
 }
 
 /// Prepares a job, hands it to `body`, and takes everything down again.

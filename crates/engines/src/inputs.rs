@@ -171,6 +171,7 @@ mod tests {
             variant: None,
             bare: false,
             exponent: Exponent::F4,
+            primes: 2,
             message_bits: None,
             symbols,
             block_symbols: if op.is_text() { 63 } else { 0 },

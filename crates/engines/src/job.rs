@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rsalab_rsa::keys::most_primes;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -20,6 +21,9 @@ pub const MAX_THREADS: usize = 1024;
 
 /// The most items that a job may hand over in one call.
 pub const MAX_BATCH: usize = 1 << 16;
+
+/// Primes that the modulus of a job's key may have.
+pub const PRIMES: std::ops::RangeInclusive<usize> = 2..=5;
 
 /// Which question a figure answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +71,9 @@ pub struct Job {
     pub bare: bool,
     /// The public exponent.
     pub exponent: Exponent,
+    /// Primes of the key's modulus.
+    #[serde(default = "two", skip_serializing_if = "is_two")]
+    pub primes: usize,
     /// Raw blocks: bits of the message that is raised to the public exponent, or whose power is raised to the private
     /// one. None: blocks are any numbers below the modulus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +84,14 @@ pub struct Job {
     /// Text operations: bytes of text in one block. Otherwise 0.
     #[serde(default)]
     pub block_symbols: usize,
+}
+
+fn two() -> usize {
+    2
+}
+
+fn is_two(primes: &usize) -> bool {
+    *primes == 2
 }
 
 impl Job {
@@ -91,6 +106,7 @@ impl Job {
             variant: None,
             bare: false,
             exponent: Exponent::F4,
+            primes: 2,
             message_bits: None,
             symbols: 0,
             block_symbols: 0,
@@ -162,6 +178,20 @@ impl Job {
         ensure!(
             self.exponent != Exponent::Random || op.takes_random_exponent(),
             "a random exponent comes with a key, which '{op}' does not work with"
+        );
+        let primes = self.primes;
+        ensure!(
+            primes == 2 || op.uses_primes(),
+            "'{op}' does not use the primes of its key, so it takes keys of two"
+        );
+        let most = most_primes(*bits);
+        ensure!(
+            (2..=most).contains(&primes),
+            "keys of {primes} primes; {bits} bits have 2 to {most}, so that none is short enough to be found"
+        );
+        ensure!(
+            primes == 2 || self.exponent != Exponent::Random,
+            "random exponents come with keys of two primes only"
         );
         let threads = self.threads;
         ensure!(
@@ -235,6 +265,30 @@ pub struct StudyKey {
     /// `q⁻¹ mod p`.
     #[serde(with = "hex::serde")]
     pub qinv: Vec<u8>,
+    /// The primes from the third on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<StudyPrime>,
+}
+
+/// A prime of a study's key from the third on (RFC 8017, section 3.2); each number takes the bytes of that prime.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+#[serde(deny_unknown_fields)]
+pub struct StudyPrime {
+    /// The prime.
+    #[serde(with = "hex::serde")]
+    pub r: Vec<u8>,
+    /// `d mod (r−1)`.
+    #[serde(with = "hex::serde")]
+    pub d: Vec<u8>,
+    /// The inverse modulo `r` of the product of all primes before it.
+    #[serde(with = "hex::serde")]
+    pub t: Vec<u8>,
+}
+
+impl fmt::Debug for StudyPrime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StudyPrime").finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for StudyKey {
@@ -246,182 +300,4 @@ impl fmt::Debug for StudyKey {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job(op: Op) -> Job {
-        Job {
-            op,
-            bits: 1024,
-            threads: 2,
-            batch: 8,
-            mode: Mode::Throughput,
-            variant: None,
-            bare: false,
-            exponent: Exponent::F4,
-            message_bits: None,
-            symbols: 0,
-            block_symbols: 0,
-        }
-    }
-
-    fn text(op: Op, symbols: usize, block_symbols: usize) -> Job {
-        Job {
-            symbols,
-            block_symbols,
-            ..job(op)
-        }
-    }
-
-    #[test]
-    fn a_sensible_job_of_each_operation_passes() {
-        for op in Op::ALL {
-            let job = if op.is_text() { text(op, 0, 127) } else { job(op) };
-            assert_eq!(job.check(), Ok(()), "{op}");
-        }
-    }
-
-    #[test]
-    fn each_senseless_job_is_refused_with_the_number_that_is_wrong() {
-        let base = job(Op::Private);
-        let cases = [
-            (
-                Job {
-                    bits: 255,
-                    ..base.clone()
-                },
-                "255",
-            ),
-            (
-                Job {
-                    bits: 16385,
-                    ..base.clone()
-                },
-                "16385",
-            ),
-            (
-                Job {
-                    exponent: Exponent::Fixed(1),
-                    ..base.clone()
-                },
-                "is 1;",
-            ),
-            (
-                Job {
-                    exponent: Exponent::Fixed(65536),
-                    ..base.clone()
-                },
-                "65536",
-            ),
-            (
-                Job {
-                    exponent: Exponent::Random,
-                    ..job(Op::PrimePair)
-                },
-                "a random exponent",
-            ),
-            (
-                Job {
-                    threads: 0,
-                    ..base.clone()
-                },
-                "0 threads",
-            ),
-            (
-                Job {
-                    threads: 1_000_000,
-                    ..base.clone()
-                },
-                "1000000 threads",
-            ),
-            (
-                Job {
-                    batch: 0,
-                    ..base.clone()
-                },
-                "batch of 0",
-            ),
-            (
-                Job {
-                    mode: Mode::Latency,
-                    ..base.clone()
-                },
-                "2 threads",
-            ),
-            (
-                Job {
-                    symbols: 5,
-                    ..base.clone()
-                },
-                "takes no text",
-            ),
-            (
-                Job {
-                    mode: Mode::Concurrent,
-                    ..base.clone()
-                },
-                "single items",
-            ),
-            (
-                Job {
-                    message_bits: Some(1024),
-                    ..base.clone()
-                },
-                "messages of 1024 bits",
-            ),
-            (
-                Job {
-                    message_bits: Some(8),
-                    ..job(Op::Keygen)
-                },
-                "takes no message",
-            ),
-            (text(Op::TextEncrypt, 5, 0), "0 symbols"),
-            (text(Op::TextDecrypt, 5, 128), "128 symbols"),
-        ];
-        for (job, part) in cases {
-            let reason = job.check().expect_err(part).0;
-            assert!(reason.contains(part), "{reason}");
-        }
-    }
-
-    #[test]
-    fn a_text_takes_its_blocks() {
-        for (symbols, blocks) in [(0, 0), (1, 1), (127, 1), (128, 2), (254, 2), (255, 3)] {
-            let encrypt = text(Op::TextEncrypt, symbols, 127);
-            assert_eq!(encrypt.text_blocks(), blocks);
-            assert_eq!(encrypt.input_len(), Some(symbols));
-            let decrypt = text(Op::TextDecrypt, symbols, 127);
-            assert_eq!(decrypt.input_len(), Some(blocks * 128));
-        }
-        assert_eq!(job(Op::Private).text_blocks(), 0);
-    }
-
-    #[test]
-    fn the_engine_sees_the_block_operation_of_a_text() {
-        let seen = text(Op::TextDecrypt, 1000, 100).engine_job();
-        assert_eq!(seen, job(Op::Private));
-        assert_eq!(seen.check(), Ok(()));
-    }
-
-    #[test]
-    fn a_key_does_not_show_itself() {
-        let secret = vec![0xAB; 64];
-        let key = StudyKey {
-            bits: 1024,
-            n: secret.clone(),
-            e: vec![1, 0, 1],
-            d: secret.clone(),
-            p: secret.clone(),
-            q: secret.clone(),
-            dp: secret.clone(),
-            dq: secret.clone(),
-            qinv: secret,
-        };
-        let shown = format!("{key:?}");
-        assert!(
-            !shown.contains("171") && !shown.to_lowercase().contains("ab"),
-            "{shown}"
-        );
-    }
-}
+mod tests;

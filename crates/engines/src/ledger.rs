@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{exponent::Exponent, op::Op};
+use crate::{ensure, exponent::Exponent, op::Op};
 
 /// The owner of the threads: who starts, pins and stops the threads of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,6 +48,10 @@ pub struct Ledger {
     pub sieve: Option<String>,
     /// The public exponent, where it has a part in the time.
     pub exponent: Option<Exponent>,
+    /// Primes of the key that the private operation used, where there were more than two: whoever does not say so takes
+    /// keys of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primes: Option<usize>,
     /// The padding, in words; none for raw blocks.
     pub padding: Option<String>,
     /// Work that was prepared beforehand and is not in the time; empty if nothing was.
@@ -96,12 +100,30 @@ impl Ledger {
             rounds: None,
             sieve: None,
             exponent: None,
+            primes: None,
             padding: None,
             setup: setup.into(),
             lanes: 1,
             threads: ThreadOwner::Harness,
             clock: ClockOwner::Harness,
         }
+    }
+
+    /// That keys of so many primes are used whole.
+    pub fn of_all_primes(self, primes: usize) -> Self {
+        Ledger {
+            primes: (primes > 2).then_some(primes),
+            ..self
+        }
+    }
+
+    /// This, unless the key of a job has more primes than whoever wrote it says that it takes.
+    pub(crate) fn checked_for(self, primes: usize) -> Result<Ledger, Reason> {
+        ensure!(
+            primes == 2 || self.primes == Some(primes),
+            "it takes keys of two primes, and these have {primes}"
+        );
+        Ok(self)
     }
 
     /// With the padding that an operation has: that of signatures, and none for raw blocks.
@@ -172,6 +194,7 @@ mod tests {
             rounds: Some("5 Miller–Rabin".to_owned()),
             sieve: None,
             exponent: Some(Exponent::F4),
+            primes: Some(3),
             padding: None,
             setup: "key".to_owned(),
             lanes: 8,
@@ -225,6 +248,7 @@ mod tests {
             constant_time: None,
             rounds: None,
             exponent: None,
+            primes: None,
             setup: String::new(),
             lanes: 1,
             threads: ThreadOwner::Engine,

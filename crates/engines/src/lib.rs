@@ -45,7 +45,7 @@ pub use engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, ch
 pub use exponent::Exponent;
 pub use gpu::OnDevice;
 pub use inputs::{inputs, of_text};
-pub use job::{Job, Mode, StudyKey};
+pub use job::{Job, Mode, StudyKey, StudyPrime};
 pub use ledger::{Ledger, Reason};
 pub use op::{Layout, Op};
 pub use own::Own;

@@ -127,6 +127,11 @@ impl Op {
         )
     }
 
+    /// Returns whether the operation uses the primes of a given key, of which there may be more than two.
+    pub fn uses_primes(self) -> bool {
+        matches!(self, Op::Private | Op::Sign | Op::TextDecrypt)
+    }
+
     /// Returns whether the operation works on a text split over threads.
     pub fn is_text(self) -> bool {
         matches!(self, Op::TextEncrypt | Op::TextDecrypt)

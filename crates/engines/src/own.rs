@@ -133,7 +133,7 @@ impl Engine for Own {
                 ]
                 .concat(),
                 lanes: kernel.lanes(),
-                ..ledger
+                ..ledger.of_all_primes(job.primes)
             }),
             Op::Public | Op::Verify => Ok(Ledger {
                 constant_time: None,

@@ -3,11 +3,14 @@
 use rand_core::Rng;
 use rsalab_rsa::{
     Error, PrivateKey,
-    generate::{DEFAULT_EXPONENT, generate_strict},
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
     random::InsecureStudySeed,
 };
 
-use crate::{exponent::Exponent, job::StudyKey};
+use crate::{
+    exponent::Exponent,
+    job::{StudyKey, StudyPrime},
+};
 
 impl StudyKey {
     /// The key of `bits` bits and public exponent `exponent` that belongs to a seed: always the same.
@@ -15,21 +18,38 @@ impl StudyKey {
     /// # Errors
     /// Those of [`generate_strict`].
     pub fn from_seed(seed: &InsecureStudySeed, bits: usize, exponent: Exponent) -> Result<Self, Error> {
-        StudyKey::numbered(seed, bits, exponent, 0)
+        StudyKey::numbered(seed, bits, exponent, 2, 0)
     }
 
-    /// One of many such keys; 0 is that of [`StudyKey::from_seed`].
+    /// One of many such keys, of so many primes; 0 of two is that of [`StudyKey::from_seed`].
     ///
     /// # Errors
-    /// Those of [`generate_strict`].
+    /// Those of [`generate_strict`] and [`Generation::with_primes`].
     ///
     /// # Panics
-    /// `number` is 2^48 or more.
-    pub fn numbered(seed: &InsecureStudySeed, bits: usize, exponent: Exponent, number: u64) -> Result<Self, Error> {
-        // Streams of the upper half are for keys, those of the lower half for inputs. Sizes are below 2^15.
+    /// `number` is 2^45 or more, or `primes` below 2.
+    pub fn numbered(
+        seed: &InsecureStudySeed,
+        bits: usize,
+        exponent: Exponent,
+        primes: usize,
+        number: u64,
+    ) -> Result<Self, Error> {
+        // Streams of the upper half are for keys, those of the lower half for inputs. Sizes are below 2^15, and there
+        // are five primes at most.
         const KEYS: u64 = 1 << 63;
-        assert!(number < 1 << 48, "there is no stream for key {number}");
-        let mut rng = seed.stream(KEYS | number << 15 | bits as u64);
+        assert!(number < 1 << 45, "there is no stream for key {number}");
+        let more = primes.checked_sub(2).expect("a key has two primes or more") as u64;
+        let mut rng = seed.stream(KEYS | more << 60 | number << 15 | bits as u64);
+        if primes > 2 {
+            let exponent = match exponent {
+                Exponent::Fixed(exponent) => PublicExponent::Fixed(exponent),
+                Exponent::Random => PublicExponent::Random,
+            };
+            let generation = Generation::new(bits, exponent)?.with_primes(primes)?;
+            let made = generation.generator(rng)?.keys(1)?;
+            return Ok(StudyKey::from(&made[0].key));
+        }
         let first = match exponent {
             Exponent::Fixed(exponent) => exponent,
             Exponent::Random => DEFAULT_EXPONENT,
@@ -78,6 +98,15 @@ impl From<&PrivateKey> for StudyKey {
             dp: key.dp().to_vec(),
             dq: key.dq().to_vec(),
             qinv: key.qinv().to_vec(),
+            others: key
+                .others()
+                .iter()
+                .map(|other| StudyPrime {
+                    r: other.r.to_vec(),
+                    d: other.d.to_vec(),
+                    t: other.t.to_vec(),
+                })
+                .collect(),
         }
     }
 }

@@ -262,6 +262,7 @@ mod tests {
             variant: None,
             bare: false,
             exponent: Exponent::F4,
+            primes: 2,
             message_bits: None,
             symbols: if op.is_text() { 200 } else { 0 },
             block_symbols: if op.is_text() { 63 } else { 0 },

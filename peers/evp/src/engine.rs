@@ -71,6 +71,13 @@ impl EvpEngine {
         }
     }
 
+    /// The primes of a job's key, where there are more than two and the library uses them: OpenSSL from 1.1.1 on
+    /// (`rsa_multip_cap` in `rsa_mp.c`); AWS-LC reads no version of `RSAPrivateKey` but 0.
+    fn primes_of(&self, job: &Job) -> Option<usize> {
+        let uses = self.library.family() == Family::OpenSsl && self.library.version() >= V1_1_1;
+        (uses && job.primes > 2).then_some(job.primes)
+    }
+
     /// AWS-LC's `rsa_generate_key_impl` cuts sizes down to multiples of 128, and takes exponents of 32 bits at most.
     fn refuse_key(&self, job: &Job) -> Result<(), Reason> {
         if self.library.family() == Family::OpenSsl {
@@ -116,6 +123,7 @@ impl Engine for EvpEngine {
             // `rsa_ossl_mod_exp` raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1
             // to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's `rsa_impl.c` (`rsa_default_private_transform`).
             Op::Private | Op::Sign => Ledger {
+                primes: self.primes_of(job),
                 crt: Some(true),
                 blinding: Some(true),
                 result_check: Some(true),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use pkcs1::{
-    RsaPrivateKey, RsaPublicKey,
+    OtherPrimeInfo, RsaPrivateKey, RsaPublicKey,
     der::{Decode, Encode, asn1::UintRef},
 };
 use rsalab_engines::{EngineError, StudyKey};
@@ -27,6 +27,14 @@ pub(crate) enum KeyDer {
 
 impl KeyDer {
     pub(crate) fn private(key: &StudyKey) -> Result<Self, EngineError> {
+        let others = key.others.iter().map(|other| {
+            Ok(OtherPrimeInfo {
+                prime: uint(&other.r)?,
+                exponent: uint(&other.d)?,
+                coefficient: uint(&other.t)?,
+            })
+        });
+        let others: Vec<OtherPrimeInfo<UintRef<'_>>> = others.collect::<Result<_, EngineError>>()?;
         let der = RsaPrivateKey {
             modulus: uint(&key.n)?,
             public_exponent: uint(&key.e)?,
@@ -36,7 +44,7 @@ impl KeyDer {
             exponent1: uint(&key.dp)?,
             exponent2: uint(&key.dq)?,
             coefficient: uint(&key.qinv)?,
-            other_prime_infos: None,
+            other_prime_infos: (!others.is_empty()).then_some(others),
         }
         .to_der();
         Ok(Self::Private(Zeroizing::new(der.map_err(refused)?)))

@@ -334,6 +334,7 @@ mod tests {
         let length = n.bits().div_ceil(8);
         StudyKey {
             bits: n.bits(),
+            others: Vec::new(),
             n: bytes(&n, length),
             e: vec![1, 0, 1],
             d: bytes(&d, length),

@@ -19,7 +19,12 @@ pub(crate) enum PrivateVariant {
 /// A key for the library's private operations.
 pub(crate) fn private_key(key: &StudyKey) -> Result<RsaPrivateKey, EngineError> {
     let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
-    RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(refused)
+    let others = key
+        .others
+        .iter()
+        .map(|other| BoxedUint::from_be_slice_vartime(&other.r));
+    let primes = [p, q].into_iter().chain(others).collect();
+    RsaPrivateKey::from_components(n, e, d, primes).map_err(refused)
 }
 
 /// A key for its public ones.

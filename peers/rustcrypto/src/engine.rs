@@ -52,7 +52,9 @@ impl Engine for RustCryptoEngine {
                     return Err("a signature is always checked; the variants are blinded and unblinded".into());
                 }
                 Ledger {
-                    crt: Some(true),
+                    primes: (job.primes > 2).then_some(job.primes),
+                    // `rsa_decrypt` in `algorithms/rsa.rs` raises to d modulo n where there are more than two primes.
+                    crt: Some(job.primes == 2),
                     blinding: Some(variant == PrivateVariant::Blinded),
                     result_check: Some(variant != PrivateVariant::Unchecked),
                     constant_time: Some(true),

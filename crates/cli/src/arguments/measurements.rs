@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use clap::{Args, builder::PossibleValuesParser};
 use rsalab_engines::Op;
-use rsalab_study::plan::{BATCH, SYMBOLS, THREADS};
+use rsalab_study::plan::{BATCH, PRIMES, SYMBOLS, THREADS};
 
 use super::{
     shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
@@ -44,6 +44,9 @@ pub(crate) struct Bench {
     /// Items that an engine gets in one call.
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = within(BATCH))]
     pub(crate) batch: usize,
+    /// Primes of the key, 2 to 5, for the operations that use them.
+    #[arg(long, value_name = "P", default_value_t = 2, value_parser = within(PRIMES))]
+    pub(crate) primes: usize,
     /// Bytes of the text, for the operations that take one.
     #[arg(long, value_name = "N", value_parser = within(SYMBOLS))]
     pub(crate) symbols: Option<usize>,

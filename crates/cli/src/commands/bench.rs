@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<()> {
     let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
     request.threads = arguments.threads;
     request.batch = arguments.batch;
+    request.primes = arguments.primes;
     request.bare = arguments.bare;
     request.symbols = arguments.symbols.or(request.symbols);
     request.seconds = arguments.seconds;
@@ -193,8 +194,12 @@ fn title(row: &Row) -> String {
         1 => String::new(),
         batch => format!(", batch of {batch}"),
     };
+    let primes = match row.primes {
+        2 => String::new(),
+        primes => format!(" of {primes} primes"),
+    };
     format!(
-        "{} at {} bits, {}{batch}\n",
+        "{} at {} bits{primes}, {}{batch}\n",
         row.op,
         row.bits,
         number::counted(row.threads, "thread")

@@ -1,6 +1,7 @@
 //! A study's key as this project's tools have it, and what a backend says against it.
 
-use rsalab_rsa::{PrivateKey, PrivateParts, PublicKey};
+use rsalab_rsa::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
+use zeroize::Zeroizing;
 
 use crate::{
     engine::EngineError,
@@ -11,6 +12,15 @@ use crate::{
 /// The private key of an operation that takes one.
 pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, EngineError> {
     let key = kit::key(job, keys)?;
+    let others: Vec<OtherPrime> = key
+        .others
+        .iter()
+        .map(|other| OtherPrime {
+            r: Zeroizing::new(other.r.clone()),
+            d: Zeroizing::new(other.d.clone()),
+            t: Zeroizing::new(other.t.clone()),
+        })
+        .collect();
     PrivateKey::from_parts(&PrivateParts {
         n: &key.n,
         e: &key.e,
@@ -20,7 +30,7 @@ pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, En
         dp: &key.dp,
         dq: &key.dq,
         qinv: &key.qinv,
-        others: &[],
+        others: &others,
     })
     .map_err(refused)
 }

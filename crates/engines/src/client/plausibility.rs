@@ -269,6 +269,7 @@ mod tests {
             variant: None,
             bare: false,
             exponent: Exponent::F4,
+            primes: 2,
             message_bits: None,
             symbols: 0,
             block_symbols: 0,

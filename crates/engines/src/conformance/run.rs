@@ -1,6 +1,6 @@
 //! The suite, in order.
 
-use rsalab_rsa::random::InsecureStudySeed;
+use rsalab_rsa::{keys::most_primes, random::InsecureStudySeed};
 
 use super::{
     case::{Case, ConformanceError},
@@ -33,6 +33,13 @@ pub fn run(
         }
         for op in [Op::Sign, Op::Verify] {
             suite.signatures(op, items)?;
+        }
+        if most_primes(bits) > 2 {
+            let key = StudyKey::numbered(seed, bits, Exponent::F4, most_primes(bits), 0)?;
+            let mut suite = Suite::new(session, scope, seed, &key, report);
+            for op in [Op::Private, Op::Sign] {
+                suite.more_primes(op, items)?;
+            }
         }
     }
     for &(bits, count) in &scope.keys {

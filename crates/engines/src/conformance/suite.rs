@@ -75,6 +75,10 @@ impl<'a> Suite<'a> {
             mode: Mode::Throughput,
             variant: self.scope.variant.clone(),
             bare: self.scope.bare,
+            primes: match op.uses_primes() {
+                true => 2 + self.key.others.len(),
+                false => 2,
+            },
             ..Job::new(op, self.key.bits)
         }
     }
@@ -156,6 +160,15 @@ impl<'a> Suite<'a> {
         let given = inputs(&job, self.key, self.seed, op as u64, items);
         self.case(&job, RANDOM_INPUTS, |suite| suite.verified(&job, &given))?;
         Ok(true)
+    }
+
+    /// As [`Suite::random_inputs`], with a key of more than two primes. Few engines take them, and those that do not
+    /// say so.
+    pub(super) fn more_primes(&mut self, op: Op, items: usize) -> Result<(), SessionError> {
+        match self.session.supports(&self.job(op))? {
+            Ok(_) => self.random_inputs(op, items).map(|_| ()),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Compares outputs of equal inputs in batches of any size.

@@ -114,6 +114,7 @@ fn java_measures_texts_and_refuses_damaged_ones() {
             variant: None,
             bare: false,
             exponent,
+            primes: 2,
             message_bits: None,
             symbols: 200,
             block_symbols: 63,

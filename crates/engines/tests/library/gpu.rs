@@ -28,6 +28,7 @@ fn job(op: Op, variant: Option<&str>) -> Job {
         variant: variant.map(str::to_owned),
         bare: false,
         exponent: Exponent::F4,
+        primes: 2,
         message_bits: None,
         symbols: 0,
         block_symbols: 0,

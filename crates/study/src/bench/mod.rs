@@ -35,6 +35,8 @@ pub struct Request {
     pub threads: usize,
     /// Items handed to an engine in one call.
     pub batch: usize,
+    /// Primes of the key.
+    pub primes: usize,
     /// Our own engine without blinding and without the check of the result.
     pub bare: bool,
     /// Text operations: bytes of the whole text. Empty for the others.
@@ -56,6 +58,7 @@ impl Request {
             engines,
             threads: 1,
             batch: 1,
+            primes: 2,
             bare: false,
             symbols: op.is_text().then_some(10_000),
             seconds: 3.0,
@@ -202,6 +205,7 @@ impl Request {
                 bits: self.bits.clone(),
                 threads: Threads::These(vec![self.threads]),
                 batch: vec![self.batch],
+                primes: vec![self.primes],
                 symbols: self.symbols.into_iter().collect(),
                 bare: self.bare,
                 ..Grid::default()

@@ -35,6 +35,9 @@ pub struct Row {
     pub threads: usize,
     /// Items handed to the engine in one call.
     pub batch: usize,
+    /// Primes of the key.
+    #[serde(default = "two", skip_serializing_if = "is_two")]
+    pub primes: usize,
     /// Which question the figures answer.
     pub mode: Mode,
     /// Operations per second, of all threads together: what was done over the time that it took, pauses included.
@@ -59,6 +62,14 @@ pub struct Row {
     /// Operations per second of each launch, if there were several; the figures are medians over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub launches_ops_per_s: Vec<f64>,
+}
+
+fn two() -> usize {
+    2
+}
+
+fn is_two(primes: &usize) -> bool {
+    *primes == 2
 }
 
 /// The part of chance in a row, by its primality tests. The row's own figures are raw.
@@ -177,6 +188,7 @@ impl<'a> Measurement<'a> {
             bits: job.bits,
             threads: job.threads,
             batch: job.batch,
+            primes: job.primes,
             mode: job.mode,
             ops_per_s: figures.map(|figures| figures.ops_per_s.value),
             ns_per_op: figures.map(|figures| figures.ns_per_op.into()),

@@ -2,11 +2,12 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-use rsalab_engines::{Mode, Op, registry::closest};
+use rsalab_engines::{Exponent, Mode, Op, registry::closest};
+use rsalab_rsa::keys::most_primes;
 
 use super::{
-    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT, Plan,
-    PlanError, SYMBOLS, THREADS, Threads, groups::split,
+    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT, PRIMES,
+    Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -139,9 +140,36 @@ impl Grid {
                 self.exponent
             ),
         )?;
+        self.check_primes()?;
         self.check_message()?;
         self.check_text()?;
         self.check_mode(host)
+    }
+
+    fn check_primes(&self) -> Result<(), PlanError> {
+        listed("primes", &self.primes)?;
+        if self.primes == [2] {
+            return Ok(());
+        }
+        let least = self.least_bits();
+        within("primes", &self.primes, PRIMES, "primes")?;
+        PlanError::unless(
+            self.has_only(Op::uses_primes),
+            "primes",
+            "only operations with the private key use its primes (private, sign, text_decrypt): give the others a \
+             [[grid]] of their own",
+        )?;
+        let most = most_primes(least);
+        PlanError::unless(
+            self.primes.iter().all(|primes| *primes <= most),
+            "primes",
+            format!("keys of {least} bits have {most} primes at most: more are so short that they can be found"),
+        )?;
+        PlanError::unless(
+            self.exponent != Exponent::Random,
+            "primes",
+            "random exponents come with keys of two primes: leave one of the keys out",
+        )
     }
 
     fn check_message(&self) -> Result<(), PlanError> {
@@ -274,6 +302,7 @@ impl Grid {
             self.bits.len(),
             self.threads.counts(host.logical_cpus).len(),
             self.batch.len(),
+            self.primes.len(),
             self.symbols.len().max(self.messages.len()).max(1),
         ]
         .into_iter()

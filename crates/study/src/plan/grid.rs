@@ -64,6 +64,9 @@ pub struct Grid {
     /// The public exponent.
     #[serde(default = "default_exponent")]
     pub exponent: Exponent,
+    /// Primes of the keys, 2 to 5, for the operations that use them.
+    #[serde(default = "two_primes", skip_serializing_if = "is_two_primes")]
+    pub primes: Vec<usize>,
     /// Raw blocks, and texts in portions: the messages' lengths. None: blocks are any numbers below the modulus.
     pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
@@ -90,6 +93,7 @@ impl Default for Grid {
             block_symbols: None,
             mode: None,
             exponent: default_exponent(),
+            primes: two_primes(),
             message: None,
             bare: false,
             measure: MeasureChange::default(),
@@ -107,6 +111,14 @@ fn one_thread() -> Threads {
 
 fn one_item() -> Vec<usize> {
     vec![1]
+}
+
+fn two_primes() -> Vec<usize> {
+    vec![2]
+}
+
+fn is_two_primes(primes: &[usize]) -> bool {
+    *primes == [2]
 }
 
 fn default_exponent() -> Exponent {

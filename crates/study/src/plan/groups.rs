@@ -64,6 +64,7 @@ pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
         (has(Dimension::Symbols) && job.op.is_text()).then(|| number::counted(job.symbols, "symbol")),
         job.message_bits.map(|bits| format!("messages of {bits} bits")),
         (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent)),
+        (job.primes > 2).then(|| number::counted(job.primes, "prime")),
         has(Dimension::Threads).then(|| number::counted(job.threads, "thread")),
         (job.mode == Mode::Concurrent).then(|| "call by call".to_owned()),
         (job.batch > 1).then(|| format!("batch {}", job.batch)),
@@ -121,29 +122,33 @@ impl Grid {
         for &op in &self.operations {
             for &bits in &self.bits {
                 for (symbols, block_symbols) in self.texts(bits) {
-                    for threads in self.threads.counts(host.logical_cpus) {
-                        for &batch in &self.batch {
-                            let job = Job {
-                                op,
-                                bits,
-                                threads,
-                                batch,
-                                mode,
-                                variant: None,
-                                bare: false,
-                                exponent: self.exponent,
-                                message_bits: self.message_bits(op, bits),
-                                symbols,
-                                block_symbols,
-                            };
-                            let cells = engines.iter().map(|engine| self.cell(&job, engine)).collect();
-                            groups.push(Group {
-                                article: self.article.or(plan.article),
-                                job,
-                                measure: plan.measure.changed(&self.measure),
-                                cells,
-                            });
-                        }
+                    let counts = self.threads.counts(host.logical_cpus);
+                    let shapes = self.primes.iter().flat_map(|primes| {
+                        let counts = counts.iter();
+                        counts.flat_map(move |threads| self.batch.iter().map(move |batch| (*primes, *threads, *batch)))
+                    });
+                    for (primes, threads, batch) in shapes {
+                        let job = Job {
+                            op,
+                            bits,
+                            threads,
+                            batch,
+                            mode,
+                            variant: None,
+                            bare: false,
+                            exponent: self.exponent,
+                            primes,
+                            message_bits: self.message_bits(op, bits),
+                            symbols,
+                            block_symbols,
+                        };
+                        let cells = engines.iter().map(|engine| self.cell(&job, engine)).collect();
+                        groups.push(Group {
+                            article: self.article.or(plan.article),
+                            job,
+                            measure: plan.measure.changed(&self.measure),
+                            cells,
+                        });
                     }
                 }
             }

@@ -13,6 +13,9 @@ pub const BITS: RangeInclusive<usize> = MODULUS_BITS;
 pub const THREADS: RangeInclusive<usize> = 1..=MAX_THREADS;
 /// Batch sizes that a study accepts.
 pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
+/// Primes that a study's keys may have; of how many a size may have there is
+/// [`most_primes`](rsalab_rsa::keys::most_primes).
+pub const PRIMES: RangeInclusive<usize> = rsalab_engines::job::PRIMES;
 /// Sizes of a text that a study accepts, in symbols of one byte.
 pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
 /// Bytes that a plan's own text may have: it is a part of the plan.

@@ -49,7 +49,7 @@ pub use self::{
     host::Host,
     limits::{
         BATCH, BITS, DEFAULT_EXPONENT, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_FILE_BYTES, MAX_MESSAGES, MAX_PORTIONS,
-        MAX_TEXT, REPEATS, SYMBOLS, THREADS,
+        MAX_TEXT, PRIMES, REPEATS, SYMBOLS, THREADS,
     },
     measure::{Measure, MeasureChange},
     preset::Preset,

@@ -23,7 +23,7 @@ struct Cell<'a> {
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, Field); 53] = [
+const COLUMNS: [(&str, Field); 54] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),
@@ -78,6 +78,7 @@ const COLUMNS: [(&str, Field); 53] = [
     ("cpu", |it| {
         text(it.report.sessions.first().and_then(|session| session.fact("CPU")))
     }),
+    ("primes", |it| it.job.primes.to_string()),
     ("machine", |it| text(it.report.sessions.first().map(words::machine))),
 ];
 

@@ -49,6 +49,9 @@ fn slug_tail(job: &Job) -> String {
     if job.exponent != DEFAULT_EXPONENT {
         tail += &format!("-e{}", job.exponent);
     }
+    if job.primes > 2 {
+        tail += &format!("-{}primes", job.primes);
+    }
     if job.op.is_text() && job.block_symbols + 1 != job.bits.div_ceil(8) {
         tail += &format!("-block{}", job.block_symbols);
     }
@@ -101,6 +104,7 @@ mod tests {
             variant: None,
             bare: false,
             exponent: DEFAULT_EXPONENT,
+            primes: 2,
             message_bits: None,
             symbols: 0,
             block_symbols: 0,
@@ -152,6 +156,14 @@ mod tests {
                     ..plain.clone()
                 },
                 "prime_pair-2048-2t-concurrent",
+            ),
+            (
+                Job {
+                    primes: 3,
+                    batch: 8,
+                    ..plain.clone()
+                },
+                "private-2048-batch8-3primes",
             ),
             (text.clone(), "text_encrypt-2048-20000"),
             (

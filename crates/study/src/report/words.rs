@@ -194,6 +194,7 @@ mod tests {
             rounds: None,
             sieve: None,
             exponent: Some(rsalab_engines::Exponent::Fixed(3)),
+            primes: None,
             padding: None,
             setup: "contexts".to_owned(),
             lanes: 8,

@@ -30,11 +30,12 @@ pub(crate) struct TestData {
     last: Option<(Job, Rc<JobData>)>,
 }
 
-/// Which of a study's keys: one for each size and exponent, and for each size of a text.
+/// Which of a study's keys: one for each size, exponent and number of primes, and for each size of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KeyName {
     bits: usize,
     exponent: Exponent,
+    primes: usize,
     symbols: usize,
 }
 
@@ -85,6 +86,7 @@ impl TestData {
                 let key = self.key(KeyName {
                     bits: job.bits,
                     exponent: job.exponent,
+                    primes: job.primes,
                     symbols: job.symbols,
                 })?;
                 let inputs = match &self.text {
@@ -120,7 +122,7 @@ impl TestData {
         let (made, awaited) = mpsc::channel();
         let seed = self.seed.clone();
         let make = move || {
-            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.symbols as u64);
+            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.primes, name.symbols as u64);
             // Nobody may be waiting any more.
             let _ = made.send(key);
         };

@@ -147,6 +147,47 @@ fn the_mode_follows_the_shape_of_the_grid() {
 }
 
 #[test]
+fn keys_of_several_primes_are_a_dimension() {
+    let plan = "[[grid]]\noperations = [\"private\", \"sign\"]\nbits = [2048]\nprimes = [2, 3]\n";
+    let parsed = parse(plan).unwrap();
+    assert_eq!(parse(&parsed.to_toml()).unwrap(), parsed, "{}", parsed.to_toml());
+    let groups = parsed.groups(&host()).unwrap();
+    let titles: Vec<String> = groups.iter().map(|group| title(&group.job)).collect();
+    assert_eq!(
+        titles,
+        [
+            "Private operation, 2048 bits, 1 thread",
+            "Private operation, 2048 bits, 3 primes, 1 thread",
+            "Signing, PKCS#1 v1.5, 2048 bits, 1 thread",
+            "Signing, PKCS#1 v1.5, 2048 bits, 3 primes, 1 thread",
+        ]
+    );
+    for (change, reason) in [
+        ("[2, 3]", ""),
+        ("[2, 4]", "keys of 2048 bits have 3 primes at most"),
+        ("[6]", "use 2 to 5 primes"),
+        ("[3, 3]", "3 is listed twice"),
+        ("[]", "the list is empty"),
+    ] {
+        let result = parse(&plan.replace("[2, 3]", change));
+        match result {
+            Ok(_) => assert_eq!(reason, ""),
+            Err(error) => {
+                assert_eq!((error.line, error.key.as_deref()), (Some(4), Some("primes")), "{error}");
+                assert!(!reason.is_empty() && error.message.contains(reason), "{error}");
+            }
+        }
+    }
+    let public = parse(&plan.replace("sign", "public")).unwrap_err();
+    assert!(
+        public.message.contains("only operations with the private key"),
+        "{public}"
+    );
+    let random = parse(&format!("{plan}exponent = \"random\"\n")).unwrap_err();
+    assert!(random.message.contains("two primes"), "{random}");
+}
+
+#[test]
 fn thread_counts_follow_the_machine() {
     assert_eq!(Threads::Each.counts(4), [1, 2, 3, 4]);
     assert_eq!(Threads::Doubling.counts(6), [1, 2, 4, 6]);

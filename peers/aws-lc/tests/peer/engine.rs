@@ -70,6 +70,7 @@ fn a_broken_key_is_an_error_with_the_librarys_words() {
         dp: numbers.clone(),
         dq: numbers.clone(),
         qinv: numbers,
+        others: Vec::new(),
     };
     let prepared = engine.prepare(&Job::new(Op::Private, 512), &[broken]).unwrap();
     let error = prepared.runner().err().expect("the key is refused");

@@ -26,6 +26,7 @@ fn key_of(bits: usize, p: &[u8], q: &[u8]) -> Option<StudyKey> {
     let e = [1, 0, 1];
     let parts = integer::derive(&[p, q], &e).ok()?;
     Some(StudyKey {
+        others: Vec::new(),
         bits,
         n: parts.n.to_vec(),
         e: e.to_vec(),

@@ -102,6 +102,7 @@ fn odd_sizes_and_broken_keys_are_errors() {
         dp: numbers.clone(),
         dq: numbers.clone(),
         qinv: numbers,
+        others: Vec::new(),
     };
     let error = run(&Job::new(Op::Private, 512), &[broken], &[0; 64], 1).unwrap_err();
     assert!(matches!(error, EngineError::Library { .. }), "{error}");

@@ -71,6 +71,7 @@ fn a_broken_key_and_a_large_exponent_are_refused() {
         dp: numbers.clone(),
         dq: numbers.clone(),
         qinv: numbers,
+        others: Vec::new(),
     };
     let refused = RustCryptoEngine.prepare(&Job::new(Op::Private, 512), &[broken]);
     assert!(matches!(refused.err(), Some(EngineError::Key(_))));

@@ -20,6 +20,7 @@ pub(crate) fn key() -> StudyKey {
     };
     StudyKey {
         bits: 512,
+        others: Vec::new(),
         n: fixed(&(&p * &q), 64),
         e: e.to_bytes_be(),
         dp: fixed(&(&d % &p1), 32),
@@ -42,6 +43,7 @@ pub(crate) fn job(op: Op) -> Job {
         variant: None,
         bare: false,
         exponent: Exponent::F4,
+        primes: 2,
         message_bits: None,
         symbols: 0,
         block_symbols: 0,

@@ -14,6 +14,7 @@ fn job(op: Op, threads: usize, batch: usize) -> Job {
         variant: None,
         bare: false,
         exponent: Exponent::F4,
+        primes: 2,
         message_bits: None,
         symbols: 0,
         block_symbols: 0,

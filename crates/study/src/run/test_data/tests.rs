@@ -15,6 +15,7 @@ fn job(op: Op) -> Job {
         variant: None,
         bare: false,
         exponent: Exponent::F4,
+        primes: 2,
         message_bits: None,
         symbols,
         block_symbols: if op.is_text() { 63 } else { 0 },

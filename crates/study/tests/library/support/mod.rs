@@ -67,6 +67,7 @@ pub(crate) fn ledger() -> Ledger {
         rounds: None,
         sieve: None,
         exponent: Some(rsalab_engines::Exponent::F4),
+        primes: None,
         padding: None,
         setup: "contexts".to_owned(),
         lanes: 1,
