@@ -14,6 +14,26 @@ use crate::{
     table::Roots,
 };
 
+/// Eight of something, without a closure, which would not be compiled for the form.
+macro_rules! eight {
+    ($i:ident => $item:expr) => {
+        [
+            eight!(@ $i 0 $item),
+            eight!(@ $i 1 $item),
+            eight!(@ $i 2 $item),
+            eight!(@ $i 3 $item),
+            eight!(@ $i 4 $item),
+            eight!(@ $i 5 $item),
+            eight!(@ $i 6 $item),
+            eight!(@ $i 7 $item),
+        ]
+    };
+    (@ $i:ident $number:literal $item:expr) => {{
+        let $i = $number;
+        $item
+    }};
+}
+
 /// A factor in every lane.
 #[derive(Clone, Copy)]
 struct Wide<E> {
@@ -97,6 +117,44 @@ pub(crate) fn forward4<E: Eight>(
     }
 }
 
+/// [`forward4`] of node 0, whose factors are 1, 1 and i.
+#[inline(always)]
+pub(crate) fn forward4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
+    let t = Wide::<E>::new(token, roots.nodes[1]);
+    let [a, b, c, d] = quarters(block);
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        let (x0, x1) = (E::load(token, a), E::load(token, b));
+        let (x2, x3) = (E::load(token, c), E::load(token, d));
+        let y0 = x0.add(x2).reduce(modulus);
+        let y2 = x0.sub(x2).reduce(modulus);
+        let y1 = x1.add(x3).reduce(modulus);
+        let y3 = t.times(x1.sub(x3), modulus);
+        y0.add(y1).store(a);
+        y0.sub(y1).store(b);
+        y2.add(y3).store(c);
+        y2.sub(y3).store(d);
+    }
+}
+
+/// [`inverse4`] of node 0.
+#[inline(always)]
+pub(crate) fn inverse4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
+    let t = Wide::<E>::new(token, roots.nodes[1]);
+    let [a, b, c, d] = quarters(block);
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        let (z0, z1) = (E::load(token, a), E::load(token, b));
+        let (z2, z3) = (E::load(token, c), E::load(token, d));
+        let y0 = z0.add(z1);
+        let y1 = z0.sub(z1);
+        let y2 = z2.add(z3);
+        let y3 = t.times(z2.sub(z3), modulus);
+        y0.add(y2).reduce(modulus).store(a);
+        y1.add(y3).reduce(modulus).store(b);
+        y0.sub(y2).reduce(modulus).store(c);
+        y1.sub(y3).reduce(modulus).store(d);
+    }
+}
+
 /// [`forward4`] backwards, times 4.
 #[inline(always)]
 pub(crate) fn inverse4<E: Eight>(
@@ -111,7 +169,8 @@ pub(crate) fn inverse4<E: Eight>(
     let t = Wide::<E>::new(token, roots.nodes[2 * node + 1]);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let [z0, z1, z2, z3] = [&*a, b, c, d].map(|line| E::load(token, line));
+        let (z0, z1) = (E::load(token, a), E::load(token, b));
+        let (z2, z3) = (E::load(token, c), E::load(token, d));
         let y0 = z0.add(z1);
         let y1 = s.times(z0.sub(z1), modulus);
         let y2 = z2.add(z3);
@@ -168,21 +227,32 @@ pub(crate) fn forward64<E: Eight>(
     roots: &Roots,
     modulus: &Modulus<E>,
 ) {
-    let mut x: [E; 8] = std::array::from_fn(|i| E::load(token, &block[i]));
+    let mut x: [E; 8] = eight!(i => E::load(token, &block[i]));
     for x in &mut x[..4] {
         *x = x.reduce(modulus);
     }
-    let node = |k: usize| Wide::<E>::new(token, roots.nodes[k]);
-    let u = node(j);
+    let u = Wide::new(token, roots.nodes[j]);
     for i in 0..4 {
         split(&mut x, i, i + 4, u, modulus);
     }
-    for (half, u) in [node(2 * j), node(2 * j + 1)].into_iter().enumerate() {
+    for (half, u) in [
+        Wide::new(token, roots.nodes[2 * j]),
+        Wide::new(token, roots.nodes[2 * j + 1]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         split(&mut x, 4 * half, 4 * half + 2, u, modulus);
         split(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
     }
     for quarter in 0..4 {
-        split(&mut x, 2 * quarter, 2 * quarter + 1, node(4 * j + quarter), modulus);
+        split(
+            &mut x,
+            2 * quarter,
+            2 * quarter + 1,
+            Wide::new(token, roots.nodes[4 * j + quarter]),
+            modulus,
+        );
     }
     let mut x = E::transpose(x);
     let lanes = &roots.lanes[j];
@@ -219,7 +289,7 @@ pub(crate) fn inverse64<E: Eight>(
     roots: &Roots,
     modulus: &Modulus<E>,
 ) {
-    let mut x: [E; 8] = std::array::from_fn(|i| E::load(token, &block[i]));
+    let mut x: [E; 8] = eight!(i => E::load(token, &block[i]));
     let lanes = &roots.lanes[j];
     for quarter in 0..4 {
         let w = E::load(token, &lanes[3 + quarter]);
@@ -238,17 +308,28 @@ pub(crate) fn inverse64<E: Eight>(
         x[i] = x[i].reduce(modulus);
     }
     let mut x = E::transpose(x);
-    let node = |k: usize| Wide::<E>::new(token, roots.nodes[k]);
     for quarter in 0..4 {
-        join(&mut x, 2 * quarter, 2 * quarter + 1, node(4 * j + quarter), modulus);
+        join(
+            &mut x,
+            2 * quarter,
+            2 * quarter + 1,
+            Wide::new(token, roots.nodes[4 * j + quarter]),
+            modulus,
+        );
     }
-    for (half, u) in [node(2 * j), node(2 * j + 1)].into_iter().enumerate() {
+    for (half, u) in [
+        Wide::new(token, roots.nodes[2 * j]),
+        Wide::new(token, roots.nodes[2 * j + 1]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         join(&mut x, 4 * half, 4 * half + 2, u, modulus);
         join(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
         x[4 * half] = x[4 * half].reduce(modulus);
         x[4 * half + 1] = x[4 * half + 1].reduce(modulus);
     }
-    let u = node(j);
+    let u = Wide::new(token, roots.nodes[j]);
     for i in 0..4 {
         join(&mut x, i, i + 4, u, modulus);
         x[i] = x[i].reduce(modulus);

@@ -1,28 +1,13 @@
 //! Numbers as polynomials: digits of b bits, reduced modulo a prime, and back.
 
 use crate::{
-    field::{Factor, Field, PRIMES},
-    kernel::{Eight, Line, Modulus},
+    field::{Field, INVERSES, PRIMES},
+    kernel::{Eight, LOW, Line, Modulus},
+    twist::times,
 };
 
-/// The longest digit.
-pub(crate) const MAX_BITS: u32 = 96;
-
-/// Bits of a digit's lower part; both parts are exact in doubles.
-const LOW: u32 = 48;
-
-/// Digit `i`, of `bits` bits.
-#[inline(always)]
-fn digit(limbs: &[u64], i: usize, bits: u32) -> u128 {
-    let at = i * bits as usize;
-    let (word, shift) = (at / 64, at % 64);
-    let limb = |k: usize| u128::from(limbs.get(word + k).copied().unwrap_or(0));
-    let mut digit = (limb(0) | limb(1) << 64) >> shift;
-    if shift > 0 {
-        digit |= limb(2) << (128 - shift);
-    }
-    digit & ((1 << bits) - 1)
-}
+/// Zeros after a number, so that its last digits can be read in the manner of others.
+const PADDING: usize = 16;
 
 /// The digits of a number, modulo the prime: at most 0.8 p. They must be no more than `out` has room for.
 #[inline(always)]
@@ -34,44 +19,33 @@ pub(crate) fn read<E: Eight>(
     modulus: &Modulus<E>,
     out: &mut [Line],
 ) {
-    let lines = (limbs.len() * 64).div_ceil(bits as usize).div_ceil(8);
-    let (used, rest) = out.split_at_mut(lines.min(out.len()));
+    let per_line = bits as usize;
+    let lines = (8 * limbs.len()).div_ceil(per_line);
+    let (used, zeros) = out.split_at_mut(lines);
+    // Eight lines begin at a limb. The last whole eight of which so many bytes follow.
+    let whole = (8 * limbs.len()).saturating_sub(8 * PADDING + 7 * per_line) / per_line / 8 * 8;
+    let (inside, last) = used.split_at_mut(whole.min(lines));
+    let shape = E::shape(token, bits);
     let shift = field.factor((1 << LOW) % field.p);
-    let (w, v) = (E::splat(token, shift.w), E::splat(token, shift.v));
-    for (i, line) in used.iter_mut().enumerate() {
-        let mut low = [0; 8];
-        let mut high = [0; 8];
-        for lane in 0..8 {
-            let digit = digit(limbs, 8 * i + lane, bits);
-            low[lane] = digit as u64 & ((1 << LOW) - 1);
-            high[lane] = (digit >> LOW) as u64;
-        }
-        let low = E::from_integers(token, &low);
-        let high = E::from_integers(token, &high);
-        low.add(high.mul_by(w, v, modulus)).store(line);
+    for (i, line) in inside.iter_mut().enumerate() {
+        let [low, high] = E::digits(token, limbs, bits, i, &shape);
+        low.add(times(token, high, shift, modulus)).store(line);
     }
-    rest.fill(Line::ZERO);
+    let mut padded = limbs[inside.len() / 8 * per_line..].to_vec();
+    padded.resize(padded.len() + PADDING, 0);
+    for (i, line) in last.iter_mut().enumerate() {
+        let [low, high] = E::digits(token, &padded, bits, i, &shape);
+        low.add(times(token, high, shift, modulus)).store(line);
+    }
+    zeros.fill(Line::ZERO);
 }
 
-/// What recombination takes: 1/p_i modulo p_j for i < j.
-fn inverses(count: usize) -> [[Factor; 4]; 4] {
-    let mut inverses = [[Factor::default(); 4]; 4];
-    for j in 0..count {
-        for i in 0..j {
-            inverses[i][j] = PRIMES[j].factor(PRIMES[j].invert(PRIMES[i].p));
-        }
-    }
-    inverses
-}
-
-/// A sum of words: 256 bits.
-type Wide = [u64; 4];
-
+/// a + b, of which the sum has as many words.
 #[inline(always)]
-fn add(a: Wide, b: Wide) -> Wide {
+fn add<const P: usize>(a: [u64; P], b: [u64; P]) -> [u64; P] {
     let mut carry = false;
-    let mut sum = [0; 4];
-    for i in 0..4 {
+    let mut sum = [0; P];
+    for i in 0..P {
         let (x, c1) = a[i].overflowing_add(b[i]);
         let (x, c2) = x.overflowing_add(u64::from(carry));
         sum[i] = x;
@@ -80,32 +54,56 @@ fn add(a: Wide, b: Wide) -> Wide {
     sum
 }
 
-/// a b + c.
+/// v0 + p0 (v1 + p1 (v2 + …)): below the product of the primes, which has fewer bits than P words.
 #[inline(always)]
-fn mul_add(a: Wide, b: u64, c: u64) -> Wide {
-    let mut carry = u128::from(c);
-    let mut product = [0; 4];
-    for i in 0..4 {
-        carry += u128::from(a[i]) * u128::from(b);
-        product[i] = carry as u64;
-        carry >>= 64;
+fn value<const P: usize>(digits: &[[u64; 8]; P], lane: usize) -> [u64; P] {
+    let mut value = [0; P];
+    value[0] = digits[P - 1][lane];
+    for i in (0..P - 1).rev() {
+        let mut carry = digits[i][lane];
+        // So far it has P - 1 - i words.
+        for word in &mut value[..P - 1 - i] {
+            let wide = u128::from(*word) * u128::from(PRIMES[i].p) + u128::from(carry);
+            *word = wide as u64;
+            carry = (wide >> 64) as u64;
+        }
+        value[P - 1 - i] = carry;
     }
-    product
+    value
 }
 
-/// a >> bits, for bits from 1 to 127.
-#[inline(always)]
-fn shift_right(a: Wide, bits: u32) -> Wide {
-    let [a, bits] = if bits >= 64 {
-        [[a[1], a[2], a[3], 0], [u64::from(bits - 64); 4]]
-    } else {
-        [a, [u64::from(bits); 4]]
-    };
-    let bits = bits[0] as u32;
-    std::array::from_fn(|i| {
-        let next = a.get(i + 1).copied().unwrap_or(0);
-        ((u128::from(a[i]) | u128::from(next) << 64) >> bits) as u64
-    })
+/// Limbs made of words of fewer bits.
+struct Bits<'a> {
+    out: std::slice::IterMut<'a, u64>,
+    buffer: u64,
+    filled: u32,
+}
+
+impl Bits<'_> {
+    #[inline(always)]
+    fn limb(&mut self, limb: u64) {
+        *self.out.next().expect("b limbs for 64 coefficients") = limb;
+    }
+
+    /// The lowest 64 bits of a digit.
+    #[inline(always)]
+    fn push_limb(&mut self, limb: u64) {
+        self.limb(self.buffer | limb << self.filled);
+        self.buffer = limb >> 1 >> (63 - self.filled);
+    }
+
+    /// A word below 2^bits, for fewer than 64 bits.
+    #[inline(always)]
+    fn push(&mut self, word: u64, bits: u32) {
+        self.buffer |= word << self.filled;
+        self.filled += bits;
+        if self.filled >= 64 {
+            self.limb(self.buffer);
+            self.filled -= 64;
+            // Bits of `word` that had no room: as many as are now filled.
+            self.buffer = word >> 1 >> (bits - 1 - self.filled);
+        }
+    }
 }
 
 /// The sum of c_i 2^(b i), where coefficient c_i has the residues `residues[..][i]` (at most 4 p) and is below the
@@ -118,55 +116,69 @@ pub(crate) fn recombine<E: Eight, const P: usize>(
     residues: [&[Line]; P],
     bits: u32,
     out: &mut [u64],
-) -> Wide {
-    let inverses = inverses(P);
-    let moduli: [Modulus<E>; P] = std::array::from_fn(|i| Modulus::new(token, PRIMES[i].p));
-    let mut sum: Wide = [0; 4];
-    let mut out = out.iter_mut();
-    let (mut buffer, mut filled) = (0_u128, 0);
-    let mut lines = residues.map(|residues| residues.iter());
-    while let Some(first) = lines[0].next() {
+) -> [u64; P] {
+    if bits > 64 {
+        recombine_digits::<E, P, true>(token, residues, bits, out)
+    } else {
+        recombine_digits::<E, P, false>(token, residues, bits, out)
+    }
+}
+
+/// [`recombine`], `LONG` where there are more than 64 bits in a digit.
+#[inline(always)]
+fn recombine_digits<E: Eight, const P: usize, const LONG: bool>(
+    token: E::Token,
+    residues: [&[Line]; P],
+    bits: u32,
+    out: &mut [u64],
+) -> [u64; P] {
+    let mut moduli = [Modulus::<E>::new(token, PRIMES[0].p); P];
+    for (modulus, field) in moduli.iter_mut().zip(PRIMES) {
+        *modulus = Modulus::new(token, field.p);
+    }
+    let mut sum = [0; P];
+    let mut out = Bits {
+        out: out.iter_mut(),
+        buffer: 0,
+        filled: 0,
+    };
+    let rest = if LONG { bits - 64 } else { bits };
+    let mask = u64::MAX >> (64 - rest);
+    for (at, first) in residues[0].iter().enumerate() {
         let mut v = [E::load(token, first).reduce(&moduli[0]); P];
         for j in 1..P {
-            let line = lines[j].next().expect("as many residues of each prime");
-            v[j] = E::load(token, line).reduce(&moduli[j]);
+            v[j] = E::load(token, &residues[j][at]).reduce(&moduli[j]);
         }
         let mut digits = [[0_u64; 8]; P];
         for j in 0..P {
             for k in 0..j {
-                let factor = inverses[k][j];
-                let (w, u) = (E::splat(token, factor.w), E::splat(token, factor.v));
-                v[j] = v[j].sub(v[k]).mul_by(w, u, &moduli[j]);
+                v[j] = times(token, v[j].sub(v[k]), INVERSES[k][j], &moduli[j]);
             }
             v[j] = v[j].canonical(&moduli[j]);
             digits[j] = v[j].to_integers();
         }
         for lane in 0..8 {
-            let mut value = [0; 4];
-            for (field, digits) in PRIMES[..P].iter().zip(&digits).rev() {
-                value = mul_add(value, field.p, digits[lane]);
+            sum = add(sum, value(&digits, lane));
+            let (low, high) = if LONG { (Some(sum[0]), 1) } else { (None, 0) };
+            if let Some(low) = low {
+                out.push_limb(low);
             }
-            sum = add(sum, value);
-            // At most 63 bits wait, so that two limbs at most become full.
-            let low = u128::from(sum[0]) | u128::from(sum[1]) << 64;
-            let low = low & ((1 << bits) - 1);
-            sum = shift_right(sum, bits);
-            if bits > 64 {
-                buffer |= u128::from(low as u64) << filled;
-                *out.next().expect("b limbs for 64 coefficients") = buffer as u64;
-                buffer = (buffer >> 64) | (low >> 64) << filled;
-                filled += bits - 64;
+            // sum >> bits, and its lowest `rest` bits but for that limb. Where these are 64, they are pushed whole.
+            let word = sum[high] & mask;
+            let mut shifted = [0; P];
+            if rest == 64 {
+                out.push_limb(word);
+                shifted[..P - 1].copy_from_slice(&sum[1..]);
             } else {
-                buffer |= low << filled;
-                filled += bits;
+                out.push(word, rest);
+                for i in 0..P - high {
+                    let next = sum.get(high + i + 1).copied().unwrap_or(0);
+                    shifted[i] = sum[high + i] >> rest | next << (64 - rest);
+                }
             }
-            if filled >= 64 {
-                *out.next().expect("b limbs for 64 coefficients") = buffer as u64;
-                buffer >>= 64;
-                filled -= 64;
-            }
+            sum = shifted;
         }
     }
-    debug_assert_eq!(filled, 0);
+    debug_assert_eq!(out.filled, 0);
     sum
 }

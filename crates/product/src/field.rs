@@ -21,11 +21,31 @@ pub(crate) struct Field {
 }
 
 /// A factor as kernels take it: of either sign, at most p/2, and that over p, rounded.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor {
     pub(crate) w: f64,
     pub(crate) v: f64,
 }
+
+impl Factor {
+    /// Something to begin a table with.
+    pub(crate) const ONE: Self = Self { w: 1.0, v: 0.0 };
+}
+
+/// 1/p_i modulo p_j for i < j, in row i.
+pub(crate) const INVERSES: [[Factor; 4]; 4] = {
+    let mut inverses = [[Factor::ONE; 4]; 4];
+    let mut j = 0;
+    while j < 4 {
+        let mut i = 0;
+        while i < j {
+            inverses[i][j] = PRIMES[j].factor(PRIMES[j].invert(PRIMES[i].p));
+            i += 1;
+        }
+        j += 1;
+    }
+    inverses
+};
 
 impl Field {
     const fn new(p: u64, generator: u64) -> Self {
@@ -33,12 +53,21 @@ impl Field {
     }
 
     /// a b.
-    pub(crate) fn mul(self, a: u64, b: u64) -> u64 {
-        (u128::from(a) * u128::from(b) % u128::from(self.p)) as u64
+    pub(crate) const fn mul(self, a: u64, b: u64) -> u64 {
+        // The quotient, wrong by one at most: a b and its quotient are below 2^100 and 2^50, in doubles.
+        let quotient = (a as f64 * b as f64 / self.p as f64) as u64;
+        let rest = a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(self.p));
+        if rest as i64 >= self.p as i64 {
+            rest - self.p
+        } else if (rest as i64) < 0 {
+            rest.wrapping_add(self.p)
+        } else {
+            rest
+        }
     }
 
     /// a^e.
-    pub(crate) fn pow(self, mut a: u64, mut e: u64) -> u64 {
+    pub(crate) const fn pow(self, mut a: u64, mut e: u64) -> u64 {
         let mut power = 1;
         while e > 0 {
             if e & 1 == 1 {
@@ -51,19 +80,25 @@ impl Field {
     }
 
     /// 1/a.
-    pub(crate) fn invert(self, a: u64) -> u64 {
+    pub(crate) const fn invert(self, a: u64) -> u64 {
         self.pow(a % self.p, self.p - 2)
+    }
+
+    /// 1/n for an n that divides p - 1: n (p - 1)/n is -1.
+    pub(crate) fn invert_divisor(self, n: u64) -> u64 {
+        debug_assert_eq!((self.p - 1) % n, 0);
+        self.p - (self.p - 1) / n
     }
 
     /// An element of this order, which divides 15 · 2^30: the same power of the generator for all, so that
     /// root(n)^k = root(n/k).
-    pub(crate) fn root(self, order: u64) -> u64 {
-        debug_assert_eq!((self.p - 1) % order, 0);
+    pub(crate) const fn root(self, order: u64) -> u64 {
+        debug_assert!((self.p - 1).is_multiple_of(order));
         self.pow(self.generator, (self.p - 1) / order)
     }
 
     /// The representative of least absolute value.
-    pub(crate) fn centred(self, a: u64) -> f64 {
+    pub(crate) const fn centred(self, a: u64) -> f64 {
         if a > self.p / 2 {
             a as f64 - self.p as f64
         } else {
@@ -72,7 +107,7 @@ impl Field {
     }
 
     /// `a`, to be multiplied by.
-    pub(crate) fn factor(self, a: u64) -> Factor {
+    pub(crate) const fn factor(self, a: u64) -> Factor {
         let w = self.centred(a);
         Factor {
             w,
@@ -102,6 +137,14 @@ mod tests {
                 assert_eq!(field.mul(difference, field.invert(difference)), 1);
             }
             assert_eq!(field.pow(root, order), 1);
+            let exact = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(field.p)) as u64;
+            let mut a = field.p - 1;
+            for step in 0..100_000 {
+                let b = if step % 7 == 0 { a } else { field.p - 1 - step };
+                assert_eq!(field.mul(a, b), exact(a, b), "{a} {b}");
+                a = exact(a, field.p - 2) / (1 << (step % 50));
+            }
+            assert_eq!(field.mul(field.invert_divisor(15 << 20), 15 << 20), 1);
         }
     }
 }

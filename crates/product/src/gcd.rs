@@ -69,7 +69,11 @@ fn steps(eta: &mut i64, mut f: u64, mut g: u64) -> [[i64; 2]; 2] {
 /// The matrix times both, divided by 2^62, which is exact.
 fn apply(f: &mut [u64], g: &mut [u64], [[u, v], [q, r]]: [[i64; 2]; 2]) {
     let limbs = f.len();
-    let wide = |a: i64, b: u64| i128::from(a) * i128::from(b);
+    // One unsigned product, and what a sign is worth.
+    let wide = |a: i64, b: u64| {
+        let signed = i128::from((a >> 63) as u64 & b) << 64;
+        (u128::from(a as u64) * u128::from(b)) as i128 - signed
+    };
     let (mut carry_f, mut carry_g) = (0_i128, 0_i128);
     let (mut before_f, mut before_g) = (0_u64, 0_u64);
     for i in 0..limbs {

@@ -22,6 +22,7 @@ mod kernel;
 mod natural;
 mod odd;
 mod plan;
+mod pool;
 mod product;
 mod reciprocal;
 mod shared;

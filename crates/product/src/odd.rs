@@ -13,38 +13,49 @@
 //! but reduced.
 
 use crate::{
-    field::{Factor, Field},
+    field::{Factor, Field, PRIMES},
     kernel::{Eight, Line, Modulus},
-    twist::{Cyclic, Twist},
+    twist::{AT_ONCE, Cyclic, odd_twists, times},
 };
 
-/// The constants of five residues: C1, C2, S1, S2.
-fn constants5(field: Field, inverse: bool) -> [Factor; 4] {
-    let mut w = field.root(5);
-    if inverse {
-        w = field.invert(w);
+/// A third root of unity, for each prime; and its inverse.
+const THIRDS: [[Factor; 2]; 4] = {
+    let mut roots = [[Factor::ONE; 2]; 4];
+    let mut i = 0;
+    while i < 4 {
+        let field = PRIMES[i];
+        let w = field.root(3);
+        roots[i] = [field.factor(w), field.factor(field.mul(w, w))];
+        i += 1;
     }
+    roots
+};
+
+/// C1, C2, S1, S2 for each prime; and for the inverse root.
+const FIFTHS: [[[Factor; 4]; 2]; 4] = {
+    let mut constants = [[[Factor::ONE; 4]; 2]; 4];
+    let mut i = 0;
+    while i < 4 {
+        let field = PRIMES[i];
+        let w = field.root(5);
+        constants[i] = [fifths(field, w), fifths(field, field.pow(w, 4))];
+        i += 1;
+    }
+    constants
+};
+
+const fn fifths(field: Field, w: u64) -> [Factor; 4] {
     let half = field.p.div_ceil(2);
-    let power = |e: u64| field.mul(half, field.pow(w, e));
-    let sum = |a: u64, b: u64| (a + b) % field.p;
-    let difference = |a: u64, b: u64| (a + field.p - b) % field.p;
+    let w1 = field.mul(half, w);
+    let w2 = field.mul(w1, w);
+    let w3 = field.mul(w2, w);
+    let w4 = field.mul(w3, w);
     [
-        sum(power(1), power(4)),
-        sum(power(2), power(3)),
-        difference(power(1), power(4)),
-        difference(power(2), power(3)),
+        field.factor((w1 + w4) % field.p),
+        field.factor((w2 + w3) % field.p),
+        field.factor((w1 + field.p - w4) % field.p),
+        field.factor((w2 + field.p - w3) % field.p),
     ]
-    .map(|constant| field.factor(constant))
-}
-
-fn constant3(field: Field, inverse: bool) -> Factor {
-    let w = field.root(3);
-    field.factor(if inverse { field.invert(w) } else { w })
-}
-
-#[inline(always)]
-fn times<E: Eight>(token: E::Token, x: E, factor: Factor, modulus: &Modulus<E>) -> E {
-    x.mul_by(E::splat(token, factor.w), E::splat(token, factor.v), modulus)
 }
 
 #[inline(always)]
@@ -77,13 +88,13 @@ fn values5<E: Eight>(
 
 /// Rows of 2^k residues.
 fn rows<const M: usize>(data: &mut [Line]) -> [&mut [Line]; M] {
-    let mut rows = data.chunks_exact_mut(data.len() / M);
-    std::array::from_fn(|_| rows.next().expect("M rows"))
-}
-
-fn twist<const M: usize>(cyclic: &Cyclic, inverse: bool) -> Twist {
-    let order = (M as u64) << cyclic.log;
-    Twist::new(cyclic.field, order, 1..M as u64, 0, inverse)
+    let row = data.len() / M;
+    let mut rest = data;
+    std::array::from_fn(|_| {
+        let (this, others) = std::mem::take(&mut rest).split_at_mut(row);
+        rest = others;
+        this
+    })
 }
 
 macro_rules! passes {
@@ -91,16 +102,27 @@ macro_rules! passes {
         /// Each column transformed, and twisted.
         #[inline(always)]
         pub(crate) fn $forward<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
-            let constants = $constants(cyclic.field, false);
-            let mut twist = twist::<$m>(cyclic, false);
+            let constants = $constants[cyclic.prime][0];
+            let mut twists = odd_twists(cyclic, false);
             let rows: [&mut [Line]; $m] = rows(data);
-            for i in 0..rows[0].len() {
-                let x: [E; $m] = std::array::from_fn(|row| E::load(token, &rows[row][i]));
-                let y = $values(token, x, constants, modulus);
-                y[0].reduce(modulus).store(&mut rows[0][i]);
-                for row in 1..$m {
-                    let factor: E = twist.next(token, row - 1, modulus);
-                    y[row].mul(factor, modulus).store(&mut rows[row][i]);
+            for from in (0..rows[0].len()).step_by(AT_ONCE) {
+                let mut factors = [[E::splat(token, 0.0); AT_ONCE]; $m - 1];
+                for row in 0..$m - 1 {
+                    factors[row] = twists[row].next(token, modulus);
+                }
+                for line in 0..AT_ONCE {
+                    let i = from + line;
+                    let mut x = [E::load(token, &rows[0][i]); $m];
+                    for row in 1..$m {
+                        x[row] = E::load(token, &rows[row][i]);
+                    }
+                    let y = $values(token, x, constants, modulus);
+                    y[0].reduce(modulus).store(&mut rows[0][i]);
+                    for row in 1..$m {
+                        y[row]
+                            .mul(factors[row - 1][line], modulus)
+                            .store(&mut rows[row][i]);
+                    }
                 }
             }
         }
@@ -108,23 +130,29 @@ macro_rules! passes {
         /// The same backwards, times the number of rows.
         #[inline(always)]
         pub(crate) fn $inverse<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
-            let constants = $constants(cyclic.field, true);
-            let mut twist = twist::<$m>(cyclic, true);
+            let constants = $constants[cyclic.prime][1];
+            let mut twists = odd_twists(cyclic, true);
             let rows: [&mut [Line]; $m] = rows(data);
-            for i in 0..rows[0].len() {
-                let mut x: [E; $m] = std::array::from_fn(|row| E::load(token, &rows[row][i]));
-                for row in 1..$m {
-                    let factor: E = twist.next(token, row - 1, modulus);
-                    x[row] = x[row].mul(factor, modulus);
+            for from in (0..rows[0].len()).step_by(AT_ONCE) {
+                let mut factors = [[E::splat(token, 0.0); AT_ONCE]; $m - 1];
+                for row in 0..$m - 1 {
+                    factors[row] = twists[row].next(token, modulus);
                 }
-                let y = $values(token, x, constants, modulus);
-                for row in 0..$m {
-                    y[row].store(&mut rows[row][i]);
+                for line in 0..AT_ONCE {
+                    let i = from + line;
+                    let mut x = [E::load(token, &rows[0][i]); $m];
+                    for row in 1..$m {
+                        x[row] = E::load(token, &rows[row][i]).mul(factors[row - 1][line], modulus);
+                    }
+                    let y = $values(token, x, constants, modulus);
+                    for row in 0..$m {
+                        y[row].store(&mut rows[row][i]);
+                    }
                 }
             }
         }
     };
 }
 
-passes!(3, values3, constant3, forward3, inverse3);
-passes!(5, values5, constants5, forward5, inverse5);
+passes!(3, values3, THIRDS, forward3, inverse3);
+passes!(5, values5, FIFTHS, forward5, inverse5);

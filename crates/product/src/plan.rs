@@ -1,11 +1,10 @@
 //! The choice of primes, digits and lengths.
 
 use crate::{
-    digits::MAX_BITS,
-    field::{MAX_LOG, PRIMES},
-    kernel::{Eight, Line, Modulus},
+    field::{Factor, MAX_LOG, PRIMES},
+    kernel::{Eight, Line, MAX_BITS, Modulus},
     table::{MAX_INNER_LOG, table},
-    transform,
+    transform::{self, Before},
     twist::Cyclic,
 };
 
@@ -31,7 +30,8 @@ impl Plan {
         for primes in [3, 4] {
             for m in [1, 3, 5] {
                 // The shortest that is long enough; longer ones have digits of fewer bits.
-                let plan = (6..=MAX_LOG)
+                let least = (bits / (MAX_BITS as usize * m)).max(1).ilog2().max(6);
+                let plan = (least..=MAX_LOG)
                     .filter_map(|log| Self::with(primes, m, log))
                     .find(|plan| plan.capacity() >= bits);
                 if let Some(plan) = plan
@@ -83,6 +83,7 @@ impl Plan {
     /// The transform modulo prime number `prime`.
     pub(crate) fn cyclic(&self, prime: usize) -> Cyclic {
         Cyclic {
+            prime,
             field: PRIMES[prime],
             table: table(prime, self.log.min(MAX_INNER_LOG)),
             m: self.m,
@@ -100,8 +101,44 @@ pub(crate) fn forward<E: Eight>(token: E::Token, plan: &Plan, prime: usize, limb
     transform::forward(token, out, &cyclic, &modulus);
 }
 
-/// The coefficients modulo prime number `prime` of a sum of products of transforms. The first factor of the first
-/// product is `out` itself where `in_place`; `products` are the others.
+/// A sum of products of transforms, times a factor.
+struct Products<'a> {
+    products: &'a [(&'a [Line], &'a [Line])],
+    scale: Factor,
+}
+
+impl Before for Products<'_> {
+    #[inline(always)]
+    fn run<E: Eight>(&self, token: E::Token, part: &mut [Line], line: usize, modulus: &Modulus<E>) {
+        let (w, v) = (E::splat(token, self.scale.w), E::splat(token, self.scale.v));
+        let of = |a: &[Line]| line..line + part.len().min(a.len());
+        match *self.products {
+            [(a, b)] => {
+                let (a, b) = (&a[of(a)], &b[of(b)]);
+                for ((out, a), b) in part.iter_mut().zip(a).zip(b) {
+                    let b = E::load(token, b).mul_by(w, v, modulus);
+                    E::load(token, a).reduce(modulus).mul(b, modulus).store(out);
+                }
+            }
+            [(a, b), (c, d)] => {
+                let ab = a[of(a)].iter().zip(&b[of(b)]);
+                let cd = c[of(c)].iter().zip(&d[of(d)]);
+                for ((out, (a, b)), (c, d)) in part.iter_mut().zip(ab).zip(cd) {
+                    let ab = E::load(token, a)
+                        .reduce(modulus)
+                        .mul(E::load(token, b).reduce(modulus), modulus);
+                    let cd = E::load(token, c)
+                        .reduce(modulus)
+                        .mul(E::load(token, d).reduce(modulus), modulus);
+                    ab.add(cd).mul_by(w, v, modulus).store(out);
+                }
+            }
+            _ => unreachable!("one product, or two"),
+        }
+    }
+}
+
+/// The coefficients modulo prime number `prime` of one product of transforms, or of the sum of two.
 #[inline(always)]
 pub(crate) fn inverse<E: Eight>(
     token: E::Token,
@@ -112,17 +149,6 @@ pub(crate) fn inverse<E: Eight>(
 ) {
     let modulus = Modulus::<E>::new(token, PRIMES[prime].p);
     let cyclic = plan.cyclic(prime);
-    let scale = cyclic.field.factor(cyclic.field.invert(plan.length() as u64));
-    let (w, v) = (E::splat(token, scale.w), E::splat(token, scale.v));
-    transform::inverse(token, out, &cyclic, &modulus, |part, line| {
-        for (i, out) in part.iter_mut().enumerate() {
-            let mut sum: Option<E> = None;
-            for (a, b) in products {
-                let b = E::load(token, &b[line + i]).mul_by(w, v, &modulus);
-                let product = E::load(token, &a[line + i]).reduce(&modulus).mul(b, &modulus);
-                sum = Some(sum.map_or(product, |sum| sum.add(product).reduce(&modulus)));
-            }
-            sum.expect("a product").store(out);
-        }
-    });
+    let scale = cyclic.field.factor(cyclic.field.invert_divisor(plan.length() as u64));
+    transform::inverse(token, out, &cyclic, &modulus, &Products { products, scale });
 }

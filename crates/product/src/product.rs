@@ -1,10 +1,13 @@
 //! Products, and transforms that are used again.
 
+use std::sync::Arc;
+
 use crate::{
     digits,
     kernel::{Eight, Kernel, Line, Work},
     natural::{add_assign, bit_length, multiply_rows, trim},
     plan::{self, Plan},
+    pool::{Buffer, Pool},
     team,
 };
 
@@ -12,10 +15,11 @@ use crate::{
 const ROWS: usize = 40;
 
 /// Takes products, on one kernel and some threads. Time depends on the numbers: they must be public.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Multiplier {
     kernel: Kernel,
     threads: usize,
+    pool: Arc<Pool>,
 }
 
 /// A number as its values at roots of unity: made once, multiplied with often.
@@ -23,7 +27,7 @@ pub struct Multiplier {
 pub struct Transformed {
     pub(crate) plan: Plan,
     /// One after the other, for each prime.
-    values: Vec<Line>,
+    values: Buffer,
 }
 
 impl Transformed {
@@ -85,7 +89,8 @@ impl Work for Recombine<'_> {
     fn run<E: Eight>(self, token: E::Token) -> [u64; 4] {
         let part = |prime: usize| &self.residues[prime * self.plan.lines()..][self.from..self.to];
         if self.plan.primes == 3 {
-            digits::recombine::<E, 3>(token, [part(0), part(1), part(2)], self.plan.bits, self.out)
+            let [a, b, c] = digits::recombine::<E, 3>(token, [part(0), part(1), part(2)], self.plan.bits, self.out);
+            [a, b, c, 0]
         } else {
             digits::recombine::<E, 4>(token, [part(0), part(1), part(2), part(3)], self.plan.bits, self.out)
         }
@@ -112,48 +117,55 @@ impl Multiplier {
         Self {
             kernel,
             threads: threads.max(1),
+            pool: Arc::default(),
         }
+    }
+
+    /// Gives back the memory that is kept for the next transforms.
+    pub fn release_memory(&self) {
+        self.pool.clear();
     }
 
     /// The same on one thread.
     pub(crate) fn single(&self) -> Self {
-        Self { threads: 1, ..*self }
+        Self {
+            threads: 1,
+            ..self.clone()
+        }
     }
 
     /// a b, in as many limbs as both have together.
     pub fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let limbs = a.len() + b.len();
         let (long, short) = if trim(a).len() >= trim(b).len() {
             (trim(a), trim(b))
         } else {
             (trim(b), trim(a))
         };
-        let mut out = vec![0; limbs];
-        if short.len() < ROWS {
-            multiply_rows(long, short, &mut out[..long.len() + short.len()]);
+        let limbs = long.len() + short.len();
+        let mut out = if short.len() < ROWS {
+            let mut out = vec![0; limbs];
+            multiply_rows(long, short, &mut out);
+            out
         } else if long.len() > 4 * short.len() {
             // In pieces, so that the transforms are not mostly zeros.
+            let mut out = vec![0; limbs];
             let piece = 3 * short.len();
             let plan = Plan::new(64 * (piece + short.len()));
             let short_values = self.transform(short, &plan);
             for (i, part) in long.chunks(piece).enumerate() {
                 let part_values = self.transform(part, &plan);
                 let product = self.sum_of_products(&[(&part_values, &short_values)], 0, part.len() + short.len());
-                add_assign(&mut out[i * piece..], trim(&product));
+                add_assign(&mut out[i * piece..], &product);
             }
+            out
         } else {
-            let plan = Plan::new(bit_length(a) + bit_length(b));
-            let a_values = self.transform(long, &plan);
-            let square = std::ptr::eq(long, short);
-            let b_values = if square {
-                None
-            } else {
-                Some(self.transform(short, &plan))
-            };
-            let b_values = b_values.as_ref().unwrap_or(&a_values);
-            let product = self.sum_of_products(&[(&a_values, b_values)], 0, long.len() + short.len());
-            out[..product.len()].copy_from_slice(&product);
-        }
+            let plan = Plan::new(bit_length(long) + bit_length(short));
+            let long_values = self.transform(long, &plan);
+            let other = (long != short).then(|| self.transform(short, &plan));
+            let short_values = other.as_ref().unwrap_or(&long_values);
+            self.sum_of_products(&[(&long_values, short_values)], 0, limbs)
+        };
+        out.resize(a.len() + b.len(), 0);
         out
     }
 
@@ -184,7 +196,7 @@ impl Multiplier {
 
     /// As [`transformed`](Self::transformed).
     pub(crate) fn transform(&self, a: &[u64], plan: &Plan) -> Transformed {
-        let mut values = vec![Line::ZERO; plan.primes * plan.lines()];
+        let mut values = self.pool.take(plan.primes * plan.lines());
         let tasks = values.chunks_exact_mut(plan.lines()).enumerate().collect();
         team::for_each(self.threads, tasks, |(prime, out)| {
             self.kernel.run(Forward {
@@ -205,7 +217,7 @@ impl Multiplier {
         to: usize,
     ) -> Vec<u64> {
         let plan = &products[0].0.plan;
-        let mut residues = vec![Line::ZERO; plan.primes * plan.lines()];
+        let mut residues = self.pool.take(plan.primes * plan.lines());
         let tasks = residues.chunks_exact_mut(plan.lines()).enumerate().collect();
         team::for_each(self.threads, tasks, |(prime, out)| {
             let products: Vec<_> = products
@@ -254,7 +266,9 @@ impl Multiplier {
         }
         let start = 64 * from - 8 * bits * first;
         debug_assert!(start.is_multiple_of(64));
-        let mut out = out.split_off(start / 64);
+        if start > 0 {
+            out.drain(..start / 64);
+        }
         out.resize(to - from, 0);
         out
     }

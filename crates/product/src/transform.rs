@@ -11,11 +11,11 @@
 //! the inverse transform takes them in the same order.
 
 use crate::{
-    butterfly::{forward2_root, forward4, forward64, inverse2_root, inverse4, inverse64},
+    butterfly::{forward2_root, forward4, forward4_root, forward64, inverse2_root, inverse4, inverse4_root, inverse64},
     kernel::{Eight, Line, Modulus},
     odd,
     table::{MAX_INNER_LOG, Roots},
-    twist::{Cyclic, Twist},
+    twist::{AT_ONCE, Cyclic, Twist, twists},
 };
 
 /// The lines of a block on which all remaining levels are done before the next one: it and its roots lie in the
@@ -23,15 +23,14 @@ use crate::{
 const UNIT: usize = 8;
 
 /// All levels of a block of `unit` times a power of two lines, down to blocks of `unit` lines: depth first, so that
-/// what is in a cache is used there. `last` is done to each of those.
+/// what is in a cache is used there. Where `INNER`, `unit` is 8 lines, whose levels are done too.
 #[inline(always)]
-fn forward_levels<E: Eight>(
+fn forward_levels<E: Eight, const INNER: bool>(
     token: E::Token,
     data: &mut [Line],
     unit: usize,
     roots: &Roots,
     modulus: &Modulus<E>,
-    mut last: impl FnMut(&mut [Line], usize),
 ) {
     let log = (data.len() / unit).trailing_zeros();
     if log % 2 == 1 {
@@ -39,38 +38,47 @@ fn forward_levels<E: Eight>(
     }
     for j in 0..data.len() / unit {
         // The largest block that begins here.
-        let levels = if j == 0 {
-            log & !1
-        } else {
-            j.trailing_zeros().min(log) & !1
-        };
+        let levels = if j == 0 { log & !1 } else { j.trailing_zeros() & !1 };
         for level in (1..=levels / 2).rev() {
             let lines = unit << (2 * level);
-            forward4(token, &mut data[j * unit..][..lines], j >> (2 * level), roots, modulus);
+            let block = &mut data[j * unit..][..lines];
+            if j == 0 {
+                forward4_root(token, block, roots, modulus);
+            } else {
+                forward4(token, block, j >> (2 * level), roots, modulus);
+            }
         }
-        last(&mut data[j * unit..][..unit], j);
+        if INNER {
+            let block = data[j * unit..].first_chunk_mut().expect("64 residues");
+            forward64(token, block, j, roots, modulus);
+        }
     }
 }
 
-/// [`forward_levels`] backwards, times `data.len() / unit`.
+/// [`forward_levels`] backwards, times the number of residues, or where not `INNER` of units.
 #[inline(always)]
-fn inverse_levels<E: Eight>(
+fn inverse_levels<E: Eight, const INNER: bool>(
     token: E::Token,
     data: &mut [Line],
     unit: usize,
     roots: &Roots,
     modulus: &Modulus<E>,
-    mut first: impl FnMut(&mut [Line], usize),
 ) {
     let log = (data.len() / unit).trailing_zeros();
     for j in 0..data.len() / unit {
-        first(&mut data[j * unit..][..unit], j);
+        if INNER {
+            let block = data[j * unit..].first_chunk_mut().expect("64 residues");
+            inverse64(token, block, j, roots, modulus);
+        }
         let levels = (j + 1).trailing_zeros().min(log) & !1;
         for level in 1..=levels / 2 {
-            let lines = unit << (2 * level);
             let end = (j + 1) * unit;
-            forward_check(end, lines);
-            inverse4(token, &mut data[end - lines..end], j >> (2 * level), roots, modulus);
+            let block = &mut data[end - (unit << (2 * level))..end];
+            if j >> (2 * level) == 0 {
+                inverse4_root(token, block, roots, modulus);
+            } else {
+                inverse4(token, block, j >> (2 * level), roots, modulus);
+            }
         }
     }
     if log % 2 == 1 {
@@ -78,34 +86,9 @@ fn inverse_levels<E: Eight>(
     }
 }
 
-#[inline(always)]
-fn forward_check(end: usize, lines: usize) {
-    debug_assert!(end.is_multiple_of(lines));
-}
-
-/// A transform of 2^6 to 2^16 residues.
-#[inline(always)]
-fn forward_inner<E: Eight>(token: E::Token, data: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
-    forward_levels(token, data, UNIT, roots, modulus, |block, j| {
-        forward64(token, block.first_chunk_mut().expect("64 residues"), j, roots, modulus);
-    });
-}
-
-#[inline(always)]
-fn inverse_inner<E: Eight>(token: E::Token, data: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
-    inverse_levels(token, data, UNIT, roots, modulus, |block, j| {
-        inverse64(token, block.first_chunk_mut().expect("64 residues"), j, roots, modulus);
-    });
-}
-
-/// Bits of `i` in reverse, of `log`.
-fn reverse(i: usize, log: u32) -> u64 {
-    (i as u64).reverse_bits() >> (64 - log)
-}
-
 /// Columns are taken so many lines at a time, so that a row's part is contiguous in memory for a while.
 fn width(rows: usize) -> usize {
-    (512 / rows).clamp(1, 8)
+    (512 / rows).clamp(AT_ONCE, 8)
 }
 
 /// Rows of 2^16 residues, each column transformed, and twisted.
@@ -113,27 +96,17 @@ fn width(rows: usize) -> usize {
 fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
     let stride = 1 << (MAX_INNER_LOG - 3);
     let rows = data.len() / stride;
-    let log = rows.trailing_zeros();
     let width = width(rows);
-    let mut twist = Twist::new(
-        cyclic.field,
-        1 << cyclic.log,
-        (0..rows).map(|row| reverse(row, log)),
-        0,
-        false,
-    );
+    let mut twists = twists(cyclic, false);
     let mut scratch = vec![Line::ZERO; rows * width];
     for from in (0..stride).step_by(width) {
         for (row, part) in scratch.chunks_exact_mut(width).enumerate() {
             part.copy_from_slice(&data[row * stride + from..][..width]);
         }
-        forward_levels(token, &mut scratch, width, &cyclic.table.forward, modulus, |_, _| {});
-        for (row, part) in scratch.chunks_exact(width).enumerate() {
+        forward_levels::<E, false>(token, &mut scratch, width, &cyclic.table.forward, modulus);
+        for ((row, part), twist) in scratch.chunks_exact(width).enumerate().zip(&mut twists) {
             let out = &mut data[row * stride + from..][..width];
-            for (x, out) in part.iter().zip(out) {
-                let factor: E = twist.next(token, row, modulus);
-                E::load(token, x).mul(factor, modulus).store(out);
-            }
+            twisted(token, part, out, twist, modulus);
         }
     }
 }
@@ -142,26 +115,28 @@ fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic
 fn inverse_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
     let stride = 1 << (MAX_INNER_LOG - 3);
     let rows = data.len() / stride;
-    let log = rows.trailing_zeros();
     let width = width(rows);
-    let mut twist = Twist::new(
-        cyclic.field,
-        1 << cyclic.log,
-        (0..rows).map(|row| reverse(row, log)),
-        0,
-        true,
-    );
+    let mut twists = twists(cyclic, true);
     let mut scratch = vec![Line::ZERO; rows * width];
     for from in (0..stride).step_by(width) {
-        for (row, part) in scratch.chunks_exact_mut(width).enumerate() {
-            for (out, x) in part.iter_mut().zip(&data[row * stride + from..]) {
-                let factor: E = twist.next(token, row, modulus);
-                E::load(token, x).mul(factor, modulus).store(out);
-            }
+        for ((row, part), twist) in scratch.chunks_exact_mut(width).enumerate().zip(&mut twists) {
+            let x = &data[row * stride + from..][..width];
+            twisted(token, x, part, twist, modulus);
         }
-        inverse_levels(token, &mut scratch, width, &cyclic.table.inverse, modulus, |_, _| {});
+        inverse_levels::<E, false>(token, &mut scratch, width, &cyclic.table.inverse, modulus);
         for (row, part) in scratch.chunks_exact(width).enumerate() {
             data[row * stride + from..][..width].copy_from_slice(part);
+        }
+    }
+}
+
+/// A part of a row times its factors.
+#[inline(always)]
+fn twisted<E: Eight>(token: E::Token, x: &[Line], out: &mut [Line], twist: &mut Twist, modulus: &Modulus<E>) {
+    for (x, out) in x.chunks_exact(AT_ONCE).zip(out.chunks_exact_mut(AT_ONCE)) {
+        let factors: [E; AT_ONCE] = twist.next(token, modulus);
+        for ((x, out), factor) in x.iter().zip(out).zip(factors) {
+            E::load(token, x).mul(factor, modulus).store(out);
         }
     }
 }
@@ -179,9 +154,16 @@ pub(crate) fn forward<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyc
             forward_columns(token, part, cyclic, modulus);
         }
         for inner in part.chunks_exact_mut(1 << (cyclic.log.min(MAX_INNER_LOG) - 3)) {
-            forward_inner(token, inner, &cyclic.table.forward, modulus);
+            forward_levels::<E, true>(token, inner, UNIT, &cyclic.table.forward, modulus);
         }
     }
+}
+
+/// What is done to a part of residues before they are transformed back, while it is in a cache.
+pub(crate) trait Before {
+    /// Writes `part`, which begins with line number `line`. Implementations are `#[inline(always)]`: a closure would
+    /// not be compiled for the form.
+    fn run<E: Eight>(&self, token: E::Token, part: &mut [Line], line: usize, modulus: &Modulus<E>);
 }
 
 /// Transforms residues of at most p back, times N; results are at most 3 p. `before` is done to each part before, which
@@ -192,14 +174,14 @@ pub(crate) fn inverse<E: Eight>(
     data: &mut [Line],
     cyclic: &Cyclic,
     modulus: &Modulus<E>,
-    mut before: impl FnMut(&mut [Line], usize),
+    before: &impl Before,
 ) {
     let mut line = 0;
     for part in data.chunks_exact_mut(1 << (cyclic.log - 3)) {
         for inner in part.chunks_exact_mut(1 << (cyclic.log.min(MAX_INNER_LOG) - 3)) {
-            before(inner, line);
+            before.run(token, inner, line, modulus);
             line += inner.len();
-            inverse_inner(token, inner, &cyclic.table.inverse, modulus);
+            inverse_levels::<E, true>(token, inner, UNIT, &cyclic.table.inverse, modulus);
         }
         if cyclic.log > MAX_INNER_LOG {
             inverse_columns(token, part, cyclic, modulus);

@@ -37,6 +37,30 @@ impl Line {
 /// 1.5 · 2^52: adding and subtracting it rounds to an integer.
 pub(crate) const ROUND: f64 = 6_755_399_441_055_744.0;
 
+/// The longest digit.
+pub(crate) const MAX_BITS: u32 = 96;
+
+/// Bits of a digit's lower part; both parts are exact in doubles.
+pub(crate) const LOW: u32 = 48;
+
+/// [`Eight::digits`] without vectors, which is given the conversion of integers.
+#[inline(always)]
+pub(crate) fn digits(limbs: &[u64], bits: u32, line: usize) -> [[u64; 8]; 2] {
+    let mut at = line * bits as usize * 8;
+    let (mut low, mut high) = ([0; 8], [0; 8]);
+    for lane in 0..8 {
+        let words = &limbs[at / 64..][..3];
+        let shift = at % 64;
+        let digit = (u128::from(words[0]) | u128::from(words[1]) << 64) >> shift;
+        // In two steps, of which the second is by at most 63 bits.
+        let digit = digit | u128::from(words[2]) << 64 << (63 - shift) << 1;
+        low[lane] = digit as u64 & ((1 << LOW) - 1);
+        high[lane] = (digit >> LOW) as u64 & ((1_u64 << 48 >> (MAX_BITS - bits)) - 1);
+        at += bits as usize;
+    }
+    [low, high]
+}
+
 /// A prime, in every lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Modulus<E> {
@@ -65,6 +89,8 @@ impl<E: Eight> Modulus<E> {
 pub(crate) trait Eight: Copy + 'static {
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
+    /// What [`digits`](Self::digits) takes, the same for all lines.
+    type Shape: Copy;
 
     /// Does `work` compiled for this form.
     fn run<W: Work>(token: Self::Token, work: W) -> W::Output;
@@ -88,8 +114,11 @@ pub(crate) trait Eight: Copy + 'static {
     fn add_if_negative(self, p: Self) -> Self;
     /// Exchanges rows and columns.
     fn transpose(rows: [Self; 8]) -> [Self; 8];
-    /// Integers below 2^52, as doubles.
-    fn from_integers(token: Self::Token, integers: &[u64; 8]) -> Self;
+    /// Where the bits of eight digits are.
+    fn shape(token: Self::Token, bits: u32) -> Self::Shape;
+    /// Digits 8 `line` .. 8 `line` + 8 of `bits` bits: the lower [`LOW`] bits of each, and what is above. Panics where
+    /// fewer than 128 bytes follow the first bit.
+    fn digits(token: Self::Token, limbs: &[u64], bits: u32, line: usize, shape: &Self::Shape) -> [Self; 2];
     /// Doubles that are integers from 0 to 2^52 - 1.
     fn to_integers(self) -> [u64; 8];
 

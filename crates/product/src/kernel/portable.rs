@@ -1,6 +1,6 @@
 //! The form every machine has.
 
-use super::eight::{Eight, Line, Modulus, ROUND, Work};
+use super::eight::{Eight, Line, Modulus, ROUND, Work, digits};
 
 /// Eight doubles in an array. No fused operation: what it would give exactly, integers modulo 2^64 give exactly too.
 #[derive(Clone, Copy)]
@@ -28,6 +28,7 @@ fn round(x: f64) -> f64 {
 
 impl Eight for Portable {
     type Token = ();
+    type Shape = ();
 
     #[inline(always)]
     fn run<W: Work>((): (), work: W) -> W::Output {
@@ -92,8 +93,11 @@ impl Eight for Portable {
     }
 
     #[inline(always)]
-    fn from_integers((): (), integers: &[u64; 8]) -> Self {
-        Self(integers.map(|x| x as f64))
+    fn shape((): (), _: u32) {}
+
+    #[inline(always)]
+    fn digits((): (), limbs: &[u64], bits: u32, line: usize, (): &()) -> [Self; 2] {
+        digits(limbs, bits, line).map(|integers| Self(integers.map(|x| x as f64)))
     }
 
     #[inline(always)]

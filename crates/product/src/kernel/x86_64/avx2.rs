@@ -3,16 +3,17 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::kernel::eight::{Eight, Line, Modulus, Work};
+use crate::kernel::eight::{Eight, Line, Modulus, Work, digits};
 
-/// The proof that CPU and operating system offer AVX2 and FMA.
+/// The proof that CPU and operating system offer AVX2, FMA and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HaveAvx2Fma(());
 
 impl HaveAvx2Fma {
     /// Asks the CPU, and the operating system whether it saves the registers.
     pub(crate) fn check() -> Option<Self> {
-        let have = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let have =
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
         have.then_some(Self(()))
     }
 }
@@ -23,7 +24,7 @@ impl HaveAvx2Fma {
 pub(crate) struct Ymms([__m256d; 2]);
 
 /// `work`, compiled with the instructions.
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,bmi2")]
 fn run_avx2<W: Work>(token: HaveAvx2Fma, work: W) -> W::Output {
     work.run::<Ymms>(token)
 }
@@ -67,8 +68,23 @@ unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
     }
 }
 
+/// Integers below 2^52, as doubles.
+#[inline(always)]
+fn from_integers(_: HaveAvx2Fma, integers: &[u64; 8]) -> Ymms {
+    // SAFETY: the token proves AVX2; both types are as many bytes, all of which are valid whatever they are.
+    unsafe {
+        let top = _mm256_set1_pd(TOP);
+        let [a, b] = transmute::<[u64; 8], [__m256d; 2]>(*integers);
+        Ymms([
+            _mm256_sub_pd(_mm256_or_pd(a, top), top),
+            _mm256_sub_pd(_mm256_or_pd(b, top), top),
+        ])
+    }
+}
+
 impl Eight for Ymms {
     type Token = HaveAvx2Fma;
+    type Shape = ();
 
     #[inline(always)]
     fn run<W: Work>(token: HaveAvx2Fma, work: W) -> W::Output {
@@ -187,16 +203,12 @@ impl Eight for Ymms {
     }
 
     #[inline(always)]
-    fn from_integers(_: HaveAvx2Fma, integers: &[u64; 8]) -> Self {
-        // SAFETY: the token proves AVX2; both types are as many bytes, all of which are valid whatever they are.
-        unsafe {
-            let top = _mm256_set1_pd(TOP);
-            let [a, b] = transmute::<[u64; 8], [__m256d; 2]>(*integers);
-            Self([
-                _mm256_sub_pd(_mm256_or_pd(a, top), top),
-                _mm256_sub_pd(_mm256_or_pd(b, top), top),
-            ])
-        }
+    fn shape(_: HaveAvx2Fma, _: u32) {}
+
+    #[inline(always)]
+    fn digits(token: HaveAvx2Fma, limbs: &[u64], bits: u32, line: usize, (): &()) -> [Self; 2] {
+        let [low, high] = digits(limbs, bits, line);
+        [from_integers(token, &low), from_integers(token, &high)]
     }
 
     #[inline(always)]

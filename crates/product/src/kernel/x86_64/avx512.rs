@@ -3,16 +3,17 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::kernel::eight::{Eight, Line, Modulus, Work};
+use crate::kernel::eight::{Eight, LOW, Line, MAX_BITS, Modulus, Work};
 
-/// The proof that CPU and operating system offer AVX-512 F.
+/// The proof that CPU and operating system offer AVX-512 F and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HaveAvx512(());
 
 impl HaveAvx512 {
     /// Asks the CPU, and the operating system whether it saves the registers.
     pub(crate) fn check() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self(()))
+        let have = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2");
+        have.then_some(Self(()))
     }
 }
 
@@ -22,7 +23,7 @@ impl HaveAvx512 {
 pub(crate) struct Zmm(__m512d);
 
 /// `work`, compiled with the instructions.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,bmi2")]
 fn run_avx512<W: Work>(token: HaveAvx512, work: W) -> W::Output {
     work.run::<Zmm>(token)
 }
@@ -30,8 +31,37 @@ fn run_avx512<W: Work>(token: HaveAvx512, work: W) -> W::Output {
 /// 2^52, whose lowest 52 bits are an integer that is added to it.
 const TOP: f64 = 4_503_599_627_370_496.0;
 
+/// A part of each of eight digits: it begins in word `first` at bit `right` of 16 words.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    first: __m512i,
+    second: __m512i,
+    right: __m512i,
+    left: __m512i,
+    mask: __m512i,
+}
+
+impl Part {
+    /// The parts in the 16 words of `a` and `b`, as doubles.
+    #[inline(always)]
+    fn of(&self, _: HaveAvx512, a: __m512i, b: __m512i) -> Zmm {
+        // SAFETY: the token proves AVX-512 F.
+        Zmm(unsafe {
+            let low = _mm512_srlv_epi64(_mm512_permutex2var_epi64(a, self.first, b), self.right);
+            let high = _mm512_sllv_epi64(_mm512_permutex2var_epi64(a, self.second, b), self.left);
+            let part = _mm512_and_si512(_mm512_or_si512(low, high), self.mask);
+            let top = _mm512_set1_pd(TOP);
+            _mm512_sub_pd(
+                _mm512_castsi512_pd(_mm512_or_si512(part, _mm512_castpd_si512(top))),
+                top,
+            )
+        })
+    }
+}
+
 impl Eight for Zmm {
     type Token = HaveAvx512;
+    type Shape = [Part; 2];
 
     #[inline(always)]
     fn run<W: Work>(token: HaveAvx512, work: W) -> W::Output {
@@ -151,13 +181,36 @@ impl Eight for Zmm {
     }
 
     #[inline(always)]
-    fn from_integers(_: HaveAvx512, integers: &[u64; 8]) -> Self {
-        // SAFETY: the token proves AVX-512 F; both types are as many bytes, all of which are valid whatever they are.
-        Self(unsafe {
-            let top = _mm512_set1_pd(TOP);
-            let bits = _mm512_or_si512(transmute::<[u64; 8], __m512i>(*integers), _mm512_castpd_si512(top));
-            _mm512_sub_pd(_mm512_castsi512_pd(bits), top)
-        })
+    fn shape(_: HaveAvx512, bits: u32) -> [Part; 2] {
+        // Of bit numbers: those of the digits' lower parts, and of what is above.
+        let part = |above: u32, width: u32| {
+            let at: [u32; 8] = std::array::from_fn(|lane| lane as u32 * bits + above);
+            let word = at.map(|at| u64::from(at / 64));
+            let right = at.map(|at| u64::from(at % 64));
+            // SAFETY: both types are as many bytes, all of which are valid whatever they are.
+            let vector = |x: [u64; 8]| unsafe { transmute::<[u64; 8], __m512i>(x) };
+            Part {
+                first: vector(word),
+                second: vector(word.map(|word| word + 1)),
+                right: vector(right),
+                left: vector(right.map(|right| 64 - right)),
+                mask: vector([(1 << width) - 1; 8]),
+            }
+        };
+        [part(0, bits.min(LOW)), part(LOW, bits.saturating_sub(LOW))]
+    }
+
+    #[inline(always)]
+    fn digits(token: HaveAvx512, limbs: &[u64], bits: u32, line: usize, shape: &[Part; 2]) -> [Self; 2] {
+        // Eight digits are `bits` bytes, at most 96; the upper part of the last reaches into word 12 at most.
+        let from = line * bits as usize;
+        assert!(bits <= MAX_BITS && from + 128 <= 8 * limbs.len(), "128 bytes to load");
+        // SAFETY: the token proves AVX-512 F; the 128 bytes from `from` on are within the slice, as was asserted.
+        unsafe {
+            let at = limbs.as_ptr().cast::<u8>().add(from);
+            let [a, b] = [_mm512_loadu_si512(at.cast()), _mm512_loadu_si512(at.add(64).cast())];
+            [shape[0].of(token, a, b), shape[1].of(token, a, b)]
+        }
     }
 
     #[inline(always)]
