@@ -9,9 +9,11 @@
 //! | making, checking and rewriting keys | `keys` |
 //! | encrypting, signing, and their opposites | `messages` |
 //! | blind signatures | `blind` |
+//! | works that are spread over machines | `cluster` |
 //! | which values can be typed | `values` |
 
 mod blind;
+mod cluster;
 mod keys;
 mod measurements;
 mod messages;
@@ -24,6 +26,7 @@ use std::env;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use blind::{Blind, BlindFinalize, BlindKey, BlindRequest, BlindSign, BlindVerify};
+pub(crate) use cluster::{JobOptions, Slurm, SlurmKeygen, SlurmStudy};
 pub(crate) use keys::{Key, KeyCheck, KeyConvert, KeyFormat, KeyPublic, Keygen};
 pub(crate) use measurements::{Bench, Calibration, Completions, Engines, Machine, Vectors, Worker};
 pub(crate) use messages::{
@@ -31,7 +34,7 @@ pub(crate) use messages::{
     SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
 pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions};
-pub(crate) use studies::{Compare, Export, FailIf, Report, Resume, Study, TableFormat};
+pub(crate) use studies::{Compare, Export, FailIf, Merge, Report, Resume, Study, TableFormat};
 
 /// Measures RSA on this machine: engine against engine, blocks interleaved, every answer checked.
 #[derive(Parser)]
@@ -106,6 +109,9 @@ pub(crate) enum Command {
     Study(Study),
     Resume(Resume),
     Report(Report),
+    Merge(Merge),
+    #[command(subcommand)]
+    Slurm(Slurm),
     Compare(Compare),
     Export(Export),
     Bench(Bench),

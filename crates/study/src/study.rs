@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::{
     error::Error,
+    part::Part,
     plan::{Host, Plan, Seed},
     store::{NewStudy, Store, StoreError},
 };
@@ -22,6 +23,21 @@ impl Study {
     /// # Errors
     /// The plan does not pass [`Plan::check`]; the directory holds a study already or cannot be written.
     pub fn create(directory: &Path, plan: &Plan, host: &Host, command: &str) -> Result<Study, Error> {
+        Study::create_part(directory, plan, host, command, None)
+    }
+
+    /// As [`create`](Self::create), of a study that measures a part of the plan: with as many parts as there are, each
+    /// group of cells is measured by one. The parts of a study are made of plans with one seed.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_part(
+        directory: &Path,
+        plan: &Plan,
+        host: &Host,
+        command: &str,
+        part: Option<Part>,
+    ) -> Result<Study, Error> {
         let groups = plan.groups(host)?;
         let seed = match plan.seed {
             Some(seed) => seed,
@@ -34,6 +50,7 @@ impl Study {
             seed,
             host,
             command,
+            part,
         };
         Ok(Study {
             store: Store::create(directory, &new)?,

@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use rsalab_engines::Exponent;
-use rsalab_study::plan::Seed;
+use rsalab_study::{part::Part, plan::Seed};
 
 use crate::exit::{Class, Failure, Result};
 
@@ -59,6 +59,10 @@ pub(crate) struct Keygen {
     /// their kid.
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
+    /// Make a part of the keys, as 3/8, in an archive: those of its numbers, of the --count of all. The same command
+    /// goes on with a part, and 'rsalab merge' puts all together.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Part>,
     #[command(flatten)]
     pub(crate) threads: ThreadsOption,
     /// Where private keys go: a file for one, a folder for several (or 'DIR/'), FILE.tar, or '-' for standard output.

@@ -3,7 +3,10 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use rsalab_study::plan::{REPEATS, SYMBOLS, THREADS};
+use rsalab_study::{
+    part::Part,
+    plan::{REPEATS, SYMBOLS, THREADS},
+};
 
 use super::{
     shared::{JsonOption, KernelOption, MeasureOptions, OutOption, SeedOption},
@@ -38,6 +41,10 @@ pub(crate) struct Study {
     /// The directory of the study, new or empty; results/NAME-TIME if not given.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Measure a part of the plan, as 3/8: its groups of cells are dealt out in turn. All parts need one seed (--seed),
+    /// and --out; the same command goes on with a part, and 'rsalab merge' makes a study of all.
+    #[arg(long, value_name = "I/N", requires = "out")]
+    pub(crate) shard: Option<Part>,
     /// Print the plan as a file to start from, with what the other options change of it, and measure nothing.
     #[arg(long, conflicts_with_all = ["out", "json"])]
     pub(crate) print_plan: bool,
@@ -92,6 +99,28 @@ pub(crate) struct Resume {
     pub(crate) directory: PathBuf,
     #[command(flatten)]
     pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Merge the parts of a study, or of many keys
+///
+/// The parts come from 'rsalab study --shard' or 'rsalab keygen --shard'. All must be there, each once, complete, of
+/// one plan, one seed and one version of rsalab; a study's also of one kind of CPU. Checksums are compared first:
+/// nothing is written if anything does not fit, and the parts are left as they are.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab merge parts/* --out results/whole         a study, with its report
+  rsalab merge keys-*.tar --out keys.tar           one archive of all keys
+  rsalab merge keys-*.tar --out keys.jsonl         which key is in which archive; the archives stay as they are")]
+pub(crate) struct Merge {
+    /// Directories of a study's parts, or archives of keys.
+    #[arg(value_name = "PART", required = true)]
+    pub(crate) parts: Vec<PathBuf>,
+    /// The directory of the whole study; or an archive (FILE.tar) or an index (FILE.jsonl) of all keys.
+    #[arg(long, short, value_name = "DIR|FILE")]
+    pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) json: JsonOption,
 }

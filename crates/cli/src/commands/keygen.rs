@@ -12,6 +12,7 @@
 //! | where keys go | `destination` |
 //! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
 //! | the public keys of a set | `public_set` |
+//! | how parts become a whole | `merge` |
 //! | names that a user gives | `names` |
 //! | whether what is there already is what was made | `proof` |
 
@@ -21,11 +22,13 @@ mod destination;
 mod folder;
 mod maker;
 mod manifest;
+mod merge;
 mod names;
 mod proof;
 mod public_set;
 
 use std::{
+    path::Path,
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
@@ -33,14 +36,14 @@ use std::{
 
 use rsalab_engines::Exponent;
 use rsalab_rsa::{Backend, generate::most_primes};
-use rsalab_study::number;
+use rsalab_study::{number, part};
 use serde::Serialize;
 
 use self::{
     by_engine::EngineKeys,
     destination::{Destination, Place},
     maker::{Maker, Method},
-    manifest::Item,
+    manifest::{Header, Item},
 };
 use super::key_writer::KeyWriter;
 use crate::{
@@ -53,6 +56,8 @@ use crate::{
     signals::Stop,
     steps,
 };
+
+pub(super) use self::merge::run as merge_archives;
 
 /// Keys below this size are refused unless asked for in so many words.
 const LEAST_SECURE_BITS: usize = 2048;
@@ -90,8 +95,10 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let writer = writer.insecure(is_insecure);
     let names = names::read(arguments, &writer)?;
     let named = names.as_ref().map(|names| names.len() as u64);
-    let count = named.or(arguments.count).unwrap_or(1);
-    check(arguments, count)?;
+    let whole = named.or(arguments.count).unwrap_or(1);
+    check(arguments, whole)?;
+    let numbers = arguments.shard.map_or(1..=whole, |part| part.range(whole));
+    let count = numbers.end() + 1 - numbers.start();
     let writer = writer.named(names);
     let own = match &arguments.engine {
         Some(_) => None,
@@ -102,8 +109,15 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         }
     };
     let stop = Stop::listen()?;
-    let mut destination = Destination::open(arguments, count, &writer)?;
-    let missing = destination.missing(count)?;
+    let header = destination::header(arguments, whole);
+    if let Some(part) = arguments.shard
+        && is_complete(&arguments.out, &header, count)?
+    {
+        log.note(format_args!("part {part} is complete: {}", arguments.out.display()));
+        return Ok(());
+    }
+    let mut destination = Destination::open(arguments, whole, &writer)?;
+    let missing = destination.missing(numbers)?;
     let before = count - missing.len() as u64;
     steps::ended(|| format!("place: open; {} of {} to be made", missing.len(), counted(count)));
     if before > 0 {
@@ -198,6 +212,17 @@ fn check(arguments: &Keygen, count: u64) -> Result<()> {
         let what = format!("OpenSSH's format has room for two primes, not for {primes}");
         return Err(Failure::new(Class::Usage, what).advice("take another --format, or two primes"));
     }
+    if let Some(part) = arguments.shard {
+        let what = match arguments.out.extension() {
+            _ if part.of > count => format!("{count} keys cannot be {} parts", part.of),
+            Some(ending) if ending == "tar" && arguments.format.format != KeyFormat::JwkSet => String::new(),
+            _ => "a part of many keys is an archive".to_owned(),
+        };
+        if !what.is_empty() {
+            let advice = "name a --count of all keys, and for --out a file that ends in .tar";
+            return Err(Failure::new(Class::Usage, what).advice(advice));
+        }
+    }
     if count > 1 && arguments.public_out.is_some() {
         let what = "--public-out is for one key alone";
         return Err(Failure::new(Class::Usage, what).advice("leave out --count, or write public halves with --public"));
@@ -207,6 +232,26 @@ fn check(arguments: &Keygen, count: u64) -> Result<()> {
         return Err(Failure::new(Class::Usage, what).advice("leave one of them out"));
     }
     Ok(())
+}
+
+/// Returns whether an archive is there that has this part, complete and unchanged.
+fn is_complete(out: &Path, header: &Header, count: u64) -> Result<bool> {
+    let manifest = archive::part_manifest(out);
+    if out.symlink_metadata().is_err() || manifest.symlink_metadata().is_err() {
+        return Ok(false);
+    }
+    let found = part::Manifest::read(out, &manifest);
+    let found = found.and_then(|found| found.check(out, &manifest).map(|()| found));
+    let found =
+        found.map_err(|error| Failure::new(Class::Input, "the part that is there is not taken").because(error))?;
+    let wanted = header.part.map(|part| part.part);
+    match (Some(found.part), found.plan_sha256, found.items) == (wanted, header.plan_sha256(), count) {
+        true => Ok(true),
+        false => {
+            let what = format!("{} is a part of other keys", out.display());
+            Err(Failure::new(Class::Usage, what).advice("name another file"))
+        }
+    }
 }
 
 /// The password, where the format takes one.

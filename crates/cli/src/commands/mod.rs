@@ -9,6 +9,7 @@
 //! | which scheme is meant | `schemes` |
 //! | how are signatures and ciphertexts written | `encoding` |
 //! | how is a key written | `key_writer` |
+//! | what says that a part of a larger work is complete | `parts` |
 
 use std::process::ExitCode;
 
@@ -29,11 +30,14 @@ mod key;
 mod key_writer;
 mod keygen;
 mod machine;
+mod merge;
+mod parts;
 mod per_file;
 mod raw;
 mod schemes;
 mod selection;
 mod sign;
+mod slurm;
 mod study;
 mod text;
 mod vectors;
@@ -49,6 +53,8 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Study(arguments) => study::study(&arguments, log),
         Command::Resume(arguments) => study::resume(&arguments, log),
         Command::Report(arguments) => study::report(&arguments, log),
+        Command::Merge(arguments) => merge::run(&arguments, log),
+        Command::Slurm(arguments) => slurm::run(&arguments, log),
         Command::Compare(arguments) => compare::run(&arguments, log),
         Command::Export(arguments) => export::run(&arguments, log),
         Command::Bench(arguments) => bench::run(&arguments, log),

@@ -1,8 +1,9 @@
 //! `rsalab study`, `resume` and `report`: a plan becomes a directory, a directory becomes a page.
 
+mod part;
+mod printed;
+
 use std::{
-    collections::BTreeMap,
-    env,
     ffi::OsStr,
     fs::{self, File},
     io::{self, IsTerminal, Read},
@@ -12,17 +13,19 @@ use std::{
 
 use jiff::Zoned;
 use rsalab_engines::Registry;
-use rsalab_measure::Estimate;
 use rsalab_study::{
-    Study, VERSION, articles, number,
+    Study, articles,
     plan::{Engines, Host, MAX_TEXT, Plan, Preset, Threads},
-    report::{self, Finding, Group, Report, Row},
+    report::{self, Report},
     run::Environment,
-    shell,
     store::{self, Ending, Store},
 };
-use serde::Serialize;
 
+pub(super) use self::part::merge_parts;
+use self::{
+    part::{again, complete, is_whole, report_of_part},
+    printed::{line, print, typed},
+};
 use super::{
     environment::{environment, workers},
     selection::{distinct, known, registry, with_kernel},
@@ -31,11 +34,9 @@ use crate::{
     arguments::{self, JsonOption},
     exit::{Class, Failure, Result},
     output::{self, Log},
-    printable::printable,
     progress::Follower,
     signals::Stop,
     steps,
-    table::Table,
 };
 
 /// Where studies go without --out.
@@ -51,8 +52,19 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
     let (name, plan) = plan(arguments, &host)?;
     check_kernels(&plan, &workers.registry)?;
     steps::ended(|| format!("plan {name}: read and checked"));
-    let create = |directory: &Path| Study::create(directory, &plan, &host, &typed());
+    if let (Some(part), None) = (arguments.shard, plan.seed) {
+        let what = format!("part {part} of a study needs the seed of the other parts");
+        return Err(Failure::new(Class::Usage, what).advice("give all parts one --seed, of 64 hexadecimal digits"));
+    }
+    let create = |directory: &Path| Study::create_part(directory, &plan, &host, &typed(), arguments.shard);
     let created = match &arguments.out {
+        Some(directory) if arguments.shard.is_some() && directory.join(store::FILE).exists() => {
+            if let Some(part) = arguments.shard.filter(|part| is_whole(directory, *part, &plan)) {
+                log.note(format_args!("part {part} is complete: {}", directory.display()));
+                return report_of_part(directory, &arguments.json);
+            }
+            again(directory, &plan, arguments.shard)
+        }
         Some(directory) => {
             check_unused(directory)?;
             create(directory)
@@ -62,7 +74,8 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
     let mut study = created.map_err(|error| blame_option(error, arguments))?;
     note_store(study.store().directory());
     let environment = environment(&workers, &arguments.measure);
-    run(&mut study, &environment, &arguments.json, log)
+    let ran = run(&mut study, &environment, &arguments.json, log);
+    complete(study, &environment.machine).and(ran)
 }
 
 /// Makes a study under a name of its own: two that begin in the same second get two.
@@ -112,7 +125,8 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
     let mut study = Study::open(&arguments.directory).map_err(rsalab_study::Error::from)?;
     note_store(&arguments.directory);
     let environment = environment(&workers, &arguments.measure);
-    run(&mut study, &environment, &arguments.json, log)
+    let ran = run(&mut study, &environment, &arguments.json, log);
+    complete(study, &environment.machine).and(ran)
 }
 
 /// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
@@ -275,7 +289,7 @@ fn give_way(study: &Study) -> Result<()> {
 }
 
 /// The plan with what the command line changes of it, and a name for its directory.
-fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
+pub(super) fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
     let (name, mut plan) = chosen(arguments, host)?;
     match (own_text(arguments)?, &arguments.symbols) {
         (Some(text), symbols) => plan = plan.with_text(text, symbols.as_deref()),
@@ -397,81 +411,4 @@ fn check_unused(directory: &Path) -> Result<()> {
     }
     Err(Failure::new(Class::Usage, format!("{shown} is not empty"))
         .advice("name another directory with --out: nothing is overwritten"))
-}
-
-/// Output of `--json` about a study.
-#[derive(Serialize)]
-struct Summary {
-    program_version: &'static str,
-    directory: String,
-    report: String,
-    /// By state.
-    cells: BTreeMap<String, usize>,
-    /// Left out of every figure, because something outside kept the worker from running.
-    interrupted_blocks: usize,
-    findings: Vec<Finding>,
-}
-
-/// Prints the findings, and the path of the page with the rest.
-fn print(directory: &Path, report: Report, page: &Path, json: &JsonOption) -> Result<()> {
-    if json.json {
-        return output::json(&Summary {
-            program_version: VERSION,
-            directory: directory.display().to_string(),
-            report: page.display().to_string(),
-            cells: report.counts,
-            interrupted_blocks: report
-                .groups
-                .iter()
-                .flat_map(|group| &group.rows)
-                .map(|row| row.interrupted_blocks)
-                .sum(),
-            findings: report.findings,
-        });
-    }
-    let mut text = rankings(&report);
-    for finding in &report.findings {
-        text += &printable(&finding.sentence);
-        text.push('\n');
-    }
-    text += &format!("report: {}\n", printable(&page.display().to_string()));
-    output::report(&text)
-}
-
-/// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are
-/// on the page.
-fn rankings(report: &Report) -> String {
-    const MOST: usize = 8;
-    let is_ranked = |group: &&Group| group.article.is_none() && group.base().is_some();
-    let groups: Vec<&Group> = report.groups.iter().filter(is_ranked).collect();
-    if groups.len() > MOST {
-        return String::new();
-    }
-    groups.into_iter().map(ranking).collect()
-}
-
-fn ranking(group: &Group) -> String {
-    let mut rows = group.fastest_first();
-    rows.retain(|row| row.figures.is_some());
-    let speed = |row: &&Row, text: fn(&Estimate) -> String| {
-        let figures = row.figures.as_ref();
-        figures.map_or_else(String::new, |figures| text(&figures.ops_per_s))
-    };
-    let table = Table::of(&rows)
-        .left("engine", |row| row.engine.clone())
-        .right("per second", |row| speed(row, |it| number::significant(it.value)))
-        .left("interval", |row| speed(row, number::interval))
-        .render();
-    format!("{}\n{table}\n", printable(&group.title))
-}
-
-/// A command about a study, to be pasted into a shell.
-fn line(command: &str, directory: &Path) -> String {
-    format!("rsalab {command} {}", shell::operand(directory))
-}
-
-/// The command line, for the report.
-fn typed() -> String {
-    let words: Vec<String> = env::args_os().skip(1).map(|word| shell::quoted(&word)).collect();
-    format!("rsalab {}", words.join(" "))
 }

@@ -22,6 +22,7 @@ mod limits;
 mod many_keys;
 mod measured;
 mod messages;
+mod parts;
 mod passwords;
 mod randomness;
 mod readme;

@@ -81,7 +81,7 @@ pub fn samples(store: &Store, format: Format, file: impl Write + Send) -> Result
 fn each_row(store: &Store, mut add: impl FnMut(&Row<'_>) -> io::Result<()>) -> Result<Exported, ExportError> {
     let mut exported = Exported::default();
     let origin = origin(store)?;
-    for group in store.groups()? {
+    for group in store.own_groups()? {
         let mut add_block = |block: &BlockRecord, interruption: Option<&str>| {
             for row in rows(&origin, &group, block, interruption) {
                 add(&row)?;

@@ -3,7 +3,7 @@
 use rsalab_engines::{Job, Mode, Op};
 
 use super::{Article, DEFAULT_EXPONENT, Engines, Grid, Host, Measure, Message, Plan, PlanError};
-use crate::number;
+use crate::{number, part::Part};
 
 /// Cells that differ only in their engine.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,19 @@ pub struct Cell {
 }
 
 impl Plan {
+    /// Seconds that the plan is expected to take on a machine, or a part of it, beside what workers take to get ready.
+    ///
+    /// # Errors
+    /// As of [`groups`](Self::groups).
+    pub fn expected_s(&self, host: &Host, part: Option<Part>) -> Result<f64, crate::Error> {
+        let groups = self.groups(host)?;
+        let own = (0..)
+            .zip(&groups)
+            .filter(|(place, _)| part.is_none_or(|part| part.has(*place)));
+        let each = own.map(|(_, group)| group.cells.len() as f64 * group.measure.expected_s(&group.job));
+        Ok(each.sum())
+    }
+
     /// The plan's groups on a machine, after checking it; in the order in which they run.
     pub fn groups(&self, host: &Host) -> Result<Vec<Group>, PlanError> {
         self.check(host)?;

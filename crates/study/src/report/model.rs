@@ -114,7 +114,7 @@ impl Report {
     /// The database cannot be read.
     pub fn of(store: &Store, reviewer: &Reviewer) -> Result<Report, StoreError> {
         let study = store.study()?;
-        let records = store.groups()?;
+        let records = store.own_groups()?;
         let mut counts = BTreeMap::new();
         for cell in records.iter().flat_map(|group| &group.cells) {
             *counts.entry(cell.state.name().to_owned()).or_insert(0) += 1;

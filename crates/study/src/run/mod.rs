@@ -96,7 +96,7 @@ fn run_groups(
     stop: &Arc<AtomicBool>,
 ) -> Result<Ending, Error> {
     let seed = study.store().study()?.seed;
-    let groups = study.store().groups()?;
+    let groups = study.store().own_groups()?;
     let text = study.plan()?.and_then(|plan| plan.text);
     let mut test_data = TestData::new(seed, stop).with_text(text);
     let mut context = RunContext::new(environment, environment.launcher, &mut test_data, stop);

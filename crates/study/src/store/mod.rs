@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod layout;
 mod lock;
+mod merge;
 mod open;
 mod read;
 mod records;
@@ -19,6 +20,7 @@ pub use self::{
     database::Store,
     error::StoreError,
     layout::{APPLICATION_ID, DRAFT_PREFIX, FILE, LOCK_FILE, SCHEMA_VERSION},
+    merge::{MergeError, PART_FILE},
     records::{
         Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
         NewStudy, SentinelRecord, SessionNumber, SessionRecord, SessionStart, StudyRecord, TakenBlock,

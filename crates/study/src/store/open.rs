@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const INTERRUPTED: &str = include_str!("interrupted.sql");
 /// The table that version 4 has added.
 const SENTINEL: &str = include_str!("sentinel.sql");
+/// The table that version 5 has added.
+const PART: &str = include_str!("part.sql");
 
 impl Store {
     /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for
@@ -182,6 +184,9 @@ impl Store {
                 )?;
                 transaction.execute_batch(SENTINEL)?;
             }
+            if found < 5 {
+                transaction.execute_batch(PART)?;
+            }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             transaction.commit()
         };
@@ -222,8 +227,9 @@ impl Store {
     fn check_tables(&self) -> Result<(), StoreError> {
         let since_3 = (self.schema_version >= 3).then_some("interrupted_block");
         let since_4 = (self.schema_version >= 4).then_some("sentinel");
+        let since_5 = (self.schema_version >= 5).then_some("part");
         let tables = ["study", "session", "cell_group", "cell", "block", "sample"];
-        for table in tables.into_iter().chain(since_3).chain(since_4) {
+        for table in tables.into_iter().chain(since_3).chain(since_4).chain(since_5) {
             self.connection
                 .prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))
                 .map_err(StoreError::sqlite(&self.path))?;
@@ -355,6 +361,7 @@ fn fill(mut connection: Connection, study: &NewStudy<'_>) -> rusqlite::Result<()
     transaction.execute_batch(include_str!("schema.sql"))?;
     transaction.execute_batch(INTERRUPTED)?;
     transaction.execute_batch(SENTINEL)?;
+    transaction.execute_batch(PART)?;
     write::plan(&transaction, study)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)

@@ -11,7 +11,10 @@ use super::{
     Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
     SentinelRecord, SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
 };
-use crate::plan::{Measure, Seed};
+use crate::{
+    part::Part,
+    plan::{Measure, Seed},
+};
 
 impl Store {
     /// The study as it was planned.
@@ -28,6 +31,21 @@ impl Store {
             })
         };
         self.connection.query_row(sql, [], row).map_err(self.content("study"))
+    }
+
+    /// The part of its plan that this study measures; none if it measures all of it.
+    pub fn part(&self) -> Result<Option<Part>, StoreError> {
+        if self.schema_version < 5 {
+            return Ok(None);
+        }
+        let row = |row: &Row<'_>| {
+            Ok(Part {
+                number: row.get(0)?,
+                of: row.get(1)?,
+            })
+        };
+        let found = self.connection.query_row("SELECT number, of FROM part", [], row);
+        found.optional().map_err(self.content("part"))
     }
 
     /// Every start of the program on this study.
@@ -191,11 +209,21 @@ impl Store {
         self.all(sql, row).map_err(self.content("sentinel"))
     }
 
-    /// Returns whether any cell is left to do.
+    /// The groups that this study measures: of a part those of the part, in the order of the plan.
+    pub fn own_groups(&self) -> Result<Vec<GroupRecord>, StoreError> {
+        let (part, mut groups) = (self.part()?, self.groups()?);
+        if let Some(part) = part {
+            let mut places = 0..;
+            groups.retain(|_| places.next().is_some_and(|place| part.has(place)));
+        }
+        Ok(groups)
+    }
+
+    /// Returns whether any cell is left to do, of a part any of its own.
     pub fn has_open_cells(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM cell WHERE state IN ('planned', 'running') LIMIT 1";
-        let found = self.connection.query_row(sql, [], |_| Ok(())).optional();
-        Ok(found.map_err(self.content("cell"))?.is_some())
+        let groups = self.own_groups()?;
+        let mut cells = groups.iter().flat_map(|group| &group.cells);
+        Ok(cells.any(|cell| cell.state.is_open()))
     }
 
     fn all<T>(&self, sql: &str, row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {

@@ -3,7 +3,10 @@
 use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Readiness};
 use rsalab_measure::{Losses, Machine};
 
-use crate::plan::{Group, Host, Measure, Seed};
+use crate::{
+    part::Part,
+    plan::{Group, Host, Measure, Seed},
+};
 
 /// The parts that a database is made of.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct NewStudy<'a> {
     pub host: &'a Host,
     /// The command that makes the study.
     pub command: &'a str,
+    /// The part of the plan that it measures; none if all of it.
+    pub part: Option<Part>,
 }
 
 /// The record of a session that begins.

@@ -163,6 +163,10 @@ pub(super) fn plan(transaction: &Transaction<'_>, study: &NewStudy<'_>) -> rusql
             unix_ms()
         ],
     )?;
+    if let Some(part) = study.part {
+        let values = params![part.number, part.of];
+        transaction.execute("INSERT INTO part (id, number, of) VALUES (1, ?1, ?2)", values)?;
+    }
     let mut insert_group = transaction.prepare("INSERT INTO cell_group (job_json, measure_json) VALUES (?1, ?2)")?;
     let mut insert_cell =
         transaction.prepare("INSERT INTO cell (group_id, position, engine, job_json) VALUES (?1, ?2, ?3, ?4)")?;

@@ -14,11 +14,14 @@ use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
+    ops::RangeInclusive,
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
+use rsalab_measure::Machine;
+use rsalab_study::part::Work;
 use rustix::{
     fs::{CWD, OFlags, RenameFlags, renameat_with},
     process::{getgid, getuid},
@@ -31,7 +34,7 @@ use super::{
     proof, public_set,
 };
 use crate::{
-    commands::{inputs::with_ending, key_writer::KeyWriter},
+    commands::{inputs::with_ending, key_writer::KeyWriter, parts::Done},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     passwords::Password,
@@ -167,7 +170,7 @@ impl Archive {
     /// Refuses to go on after keys that are not those of the lines.
     fn check(&self, password: Option<&Password>) -> Result<()> {
         let mut start = 0;
-        for (number, entry) in (1..).zip(self.manifest.entries()) {
+        for (number, entry) in (self.header.first()..).zip(self.manifest.entries()) {
             let end = entry.end.unwrap_or(0);
             let len = end.saturating_sub(start);
             let mut bytes = Zeroizing::new(vec![0; usize::try_from(len.min(proof::MOST)).unwrap_or(0)]);
@@ -207,14 +210,14 @@ impl Archive {
             .map_err(|error| cannot(&self.part, "write to", error))
     }
 
-    /// The numbers up to `count` that no key has yet.
-    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>> {
-        let there = self.manifest.entries().len() as u64;
-        if there > count {
+    /// Those of the numbers that no key has yet.
+    pub(super) fn missing(&self, numbers: RangeInclusive<u64>) -> Result<Vec<u64>> {
+        let there = self.len();
+        if there > numbers.end() + 1 - numbers.start() {
             let what = format!("{} has {there} keys already", self.part.display());
             return Err(Failure::new(Class::Usage, what).advice("ask for as many at least, or name another file"));
         }
-        Ok((there + 1..=count).collect())
+        Ok((numbers.start() + there..=*numbers.end()).collect())
     }
 
     /// Takes keys in any order, and writes those that no missing key precedes. Returns how many were written.
@@ -223,7 +226,7 @@ impl Archive {
             .extend(items.into_iter().map(|item| (item.entry.number, item)));
         let mut bytes = Zeroizing::new(Vec::with_capacity(self.capacity()));
         let mut entries = Vec::new();
-        let mut next = self.manifest.entries().len() as u64 + 1;
+        let mut next = self.header.first() + self.len();
         while let Some(item) = self.waiting.remove(&next) {
             self.encode(&item, &mut bytes);
             let public = match self.kind {
@@ -315,6 +318,16 @@ impl Archive {
         if let Some(public) = &self.public {
             public_set::make(public, &self.part, self.manifest.entries(), writer)?;
         }
+        if let Some(part) = self.header.part {
+            let done = Done {
+                work: Work::Keys,
+                part: part.part,
+                plan_sha256: self.header.plan_sha256(),
+                insecure_seed: self.header.insecure_seed.clone(),
+                items: self.len(),
+            };
+            done.write(&self.part, &part_manifest(&self.path), &Machine::describe())?;
+        }
         renamed(&self.part, &self.path)?;
         files::sync_names([(self.path.as_path(), &self.file)].into_iter())?;
         fs::remove_file(&self.record).map_err(|error| cannot(&self.record, "remove", error))?;
@@ -322,8 +335,13 @@ impl Archive {
     }
 }
 
+/// The name of the manifest of an archive that is a part.
+pub(super) fn part_manifest(archive: &Path) -> PathBuf {
+    with_ending(archive, ".json")
+}
+
 /// Gives a file another name, which nothing may have yet.
-fn renamed(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn renamed(from: &Path, to: &Path) -> Result<()> {
     let renamed = match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // A file system that cannot do it in one step.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
@@ -346,14 +364,21 @@ fn before_key(is_first: bool) -> &'static [u8] {
 }
 
 /// Bytes of a block of a tar archive.
-const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 512;
 
 /// Adds a file to a tar archive.
 fn file_in_tar(name: &str, content: &[u8], privacy: Privacy, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(tar_header(name, content.len() as u64, privacy).as_bytes());
+    bytes.extend_from_slice(content);
+    bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+}
+
+/// The block that stands before a file of so many bytes.
+pub(super) fn tar_header(name: &str, len: u64, privacy: Privacy) -> tar::Header {
     let mut header = tar::Header::new_gnu();
     header.set_path(name).expect("names of keys are short");
     header.set_entry_type(tar::EntryType::Regular);
-    header.set_size(content.len() as u64);
+    header.set_size(len);
     header.set_mode(match privacy {
         Privacy::Private => 0o600,
         Privacy::Public => 0o644,
@@ -363,9 +388,7 @@ fn file_in_tar(name: &str, content: &[u8], privacy: Privacy, bytes: &mut Vec<u8>
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     header.set_mtime(now.map_or(0, |now| now.as_secs()));
     header.set_cksum();
-    bytes.extend_from_slice(header.as_bytes());
-    bytes.extend_from_slice(content);
-    bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+    header
 }
 
 /// The file of this name that an archive begins with, and what follows it.

@@ -1,6 +1,7 @@
 //! Where keys go: a file for one, a folder, one file for all, or standard output.
 
 use std::{
+    ops::RangeInclusive,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
@@ -11,7 +12,7 @@ use zeroize::Zeroizing;
 use super::{
     archive::{Archive, Kind},
     folder::{Folder, MANIFEST},
-    manifest::{Header, Item},
+    manifest::{Header, Item, PartOfKeys},
 };
 use crate::{
     arguments::{KeyFormat, Keygen},
@@ -27,7 +28,7 @@ pub(super) enum Destination {
     /// A folder with a file for each key.
     Folder(Folder),
     /// One file for all keys.
-    Archive(Archive),
+    Archive(Box<Archive>),
     /// Standard output, as they come; and what separates two of them.
     Stream(&'static [u8]),
 }
@@ -44,29 +45,20 @@ pub(super) struct Place {
 
 impl Destination {
     /// Makes the place, or opens one that an earlier run left incomplete.
-    pub(super) fn open(arguments: &Keygen, count: u64, writer: &KeyWriter) -> Result<Self> {
+    pub(super) fn open(arguments: &Keygen, whole: u64, writer: &KeyWriter) -> Result<Self> {
         let (out, format) = (&arguments.out, arguments.format.format);
         if files::is_dash(out) {
             check_stream(arguments)?;
             return Ok(Destination::Stream(writer.separator()));
         }
-        let header = Header {
-            rsalab_keys: 1,
-            bits: arguments.bits,
-            primes: arguments.primes,
-            e: arguments.e,
-            format: format.name(),
-            public: arguments.public,
-            named: arguments.names.is_some(),
-            insecure_seed: arguments.insecure_seed.map(|seed| seed.to_string()),
-        };
+        let header = header(arguments, whole);
         let kind = match out.extension() {
             _ if format == KeyFormat::JwkSet => Some(Kind::JwkSet),
             Some(ending) if ending == "tar" => Some(Kind::Tar),
             _ => None,
         };
         // A folder of keys is recognised by its manifest.
-        let is_folder = count > 1
+        let is_folder = whole > 1
             || arguments.names.is_some()
             || out.as_os_str().as_bytes().ends_with(b"/")
             || out.join(MANIFEST).exists();
@@ -76,7 +68,8 @@ impl Destination {
                 let what = "--public-out is for one key in a file of its own";
                 Err(Failure::new(Class::Usage, what).advice("take --public"))
             }
-            Some(kind) => Archive::open(out, kind, &header, writer.password()).map(Destination::Archive),
+            Some(kind) => Archive::open(out, kind, &header, writer.password())
+                .map(|archive| Destination::Archive(Box::new(archive))),
             None => Folder::open(out, &header, writer.password()).map(Destination::Folder),
         }
         .and_then(|destination| destination.check_names(writer).map(|()| destination))
@@ -111,12 +104,12 @@ impl Destination {
         matches!(self, Destination::Stream(_))
     }
 
-    /// The numbers up to `count` that no key has yet.
-    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>> {
+    /// Those of the numbers that no key has yet.
+    pub(super) fn missing(&self, numbers: RangeInclusive<u64>) -> Result<Vec<u64>> {
         match self {
-            Destination::Folder(folder) => Ok(folder.missing(count)),
-            Destination::Archive(archive) => archive.missing(count),
-            Destination::File(..) | Destination::Stream(_) => Ok((1..=count).collect()),
+            Destination::Folder(folder) => Ok(folder.missing(*numbers.end())),
+            Destination::Archive(archive) => archive.missing(numbers),
+            Destination::File(..) | Destination::Stream(_) => Ok(numbers.collect()),
         }
     }
 
@@ -190,6 +183,21 @@ impl Destination {
             out: Some(shown(&out)),
             ..Place::default()
         })
+    }
+}
+
+/// The properties that all keys have, of so many.
+pub(super) fn header(arguments: &Keygen, whole: u64) -> Header {
+    Header {
+        rsalab_keys: 1,
+        bits: arguments.bits,
+        primes: arguments.primes,
+        e: arguments.e,
+        format: arguments.format.format.name(),
+        public: arguments.public,
+        named: arguments.names.is_some(),
+        part: arguments.shard.map(|part| PartOfKeys { part, keys: whole }),
+        insecure_seed: arguments.insecure_seed.map(|seed| seed.to_string()),
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
 
 use clap::ValueEnum;
 use rsalab_engines::Exponent;
+use rsalab_study::part::{self, Part};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -39,9 +40,38 @@ pub(super) struct Header {
     /// `true` if a user has named the keys.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) named: bool,
+    /// The part that these keys are of a larger number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<PartOfKeys>,
     /// The seed, from which everybody who sees the manifest can make the keys again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) insecure_seed: Option<String>,
+}
+
+/// A part of many keys: those of its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PartOfKeys {
+    #[serde(flatten)]
+    pub(super) part: Part,
+    /// Keys of all parts.
+    pub(super) keys: u64,
+}
+
+impl Header {
+    /// The number of the first key.
+    pub(super) fn first(&self) -> u64 {
+        self.part.map_or(1, |part| *part.part.range(part.keys).start())
+    }
+
+    /// The properties of all parts together, as a digest.
+    pub(super) fn plan_sha256(&self) -> String {
+        let keys = self.part.map_or(0, |part| part.keys);
+        let whole = Header {
+            part: None,
+            ..self.clone()
+        };
+        part::plan_digest(format!("{keys} keys: {}", line(&whole)).as_bytes())
+    }
 }
 
 /// Keys had two primes before there was a choice.
@@ -240,6 +270,9 @@ fn check_header(found: &Header, wanted: &Header, place: &Path) -> Result<()> {
             false => "their numbers",
         };
         let seed = header.insecure_seed.as_deref().unwrap_or("none");
+        let part = header.part.map_or("keys without parts".to_owned(), |part| {
+            format!("{} keys as part {}", part.keys, part.part)
+        });
         [
             ("a manifest of version", header.rsalab_keys.to_string()),
             ("the size", header.bits.to_string()),
@@ -249,6 +282,7 @@ fn check_header(found: &Header, wanted: &Header, place: &Path) -> Result<()> {
             ("been made", public.to_owned()),
             ("names from", origin.to_owned()),
             ("the insecure seed", seed.to_owned()),
+            ("a place among", part),
         ]
     };
     let both = properties(found).into_iter().zip(properties(wanted));

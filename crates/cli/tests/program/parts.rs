@@ -1,0 +1,243 @@
+//! `--shard` and `merge`: works that are done in parts, and what is refused of them.
+
+use std::{fs, path::Path, process::Output};
+
+use serde_json::Value;
+
+use crate::support::{assert_done, assert_failure, folder, run, stdout};
+
+const SEED: &str = "0707070707070707070707070707070707070707070707070707070707070707";
+
+fn keys(here: &Path, shard: &str, out: &str, more: &[&str]) -> Output {
+    let mut typed = vec![
+        "keygen",
+        "--count",
+        "20",
+        "--bits",
+        "512",
+        "--insecure-size",
+        "--out",
+        out,
+    ];
+    if !shard.is_empty() {
+        typed.extend(["--shard", shard]);
+    }
+    typed.extend(more);
+    run(here, typed)
+}
+
+fn merge(here: &Path, parts: &[&str], out: &str) -> Output {
+    run(here, [&["merge", "--out", out], parts].concat())
+}
+
+/// Changes a value of a JSON file.
+fn change(path: &Path, edit: impl FnOnce(&mut Value)) {
+    let mut value = serde_json::from_slice(&fs::read(path).expect("it is there")).expect("it is JSON");
+    edit(&mut value);
+    fs::write(path, value.to_string()).expect("it can be written");
+}
+
+fn copy(from: &Path, to: &Path) {
+    for ending in ["", ".json"] {
+        let named = |path: &Path| format!("{}{ending}", path.display());
+        fs::copy(named(from), named(to)).expect("it can be copied");
+    }
+}
+
+/// The manifest of the keys in an archive.
+fn manifest(archive: &Path) -> String {
+    let mut archive = tar::Archive::new(fs::File::open(archive).expect("it is there"));
+    let entries = archive.entries().expect("an archive");
+    let mut last = entries.last().expect("a file").expect("a file");
+    std::io::read_to_string(&mut last).expect("text")
+}
+
+#[test]
+fn parts_of_seeded_keys_are_the_same_keys_whatever_their_number() {
+    let here = folder();
+    let here = here.path();
+    let seeded = ["--insecure-seed", SEED, "-q"];
+    assert_done(&keys(here, "", "one.tar", &seeded));
+    for of in [1, 3, 20] {
+        let parts: Vec<String> = (1..=of).map(|number| format!("{number}-of-{of}.tar")).collect();
+        for (number, part) in (1..).zip(&parts) {
+            assert_done(&keys(here, &format!("{number}/{of}"), part, &seeded));
+        }
+        let mut parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        // In any order.
+        parts.reverse();
+        let whole = format!("{of}.tar");
+        assert_done(&merge(here, &parts, &whole));
+        assert_eq!(manifest(&here.join(whole)), manifest(&here.join("one.tar")));
+        let index = format!("{of}.jsonl");
+        assert_done(&merge(here, &parts, &index));
+        let index = fs::read_to_string(here.join(index)).expect("an index");
+        assert_eq!(index.lines().count(), 21);
+        assert!(
+            index.contains(&format!("\"archive\":\"1-of-{of}.tar\",\"number\":1,")),
+            "{index}"
+        );
+    }
+}
+
+#[test]
+fn a_complete_part_is_made_once_and_another_one_is_refused_its_place() {
+    let here = folder();
+    let here = here.path();
+    assert_done(&keys(here, "2/3", "part.tar", &["-q"]));
+    let before = fs::read(here.join("part.tar")).expect("it is there");
+    let again = keys(here, "2/3", "part.tar", &[]);
+    assert_done(&again);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("part 2/3 is complete"));
+    assert_eq!(fs::read(here.join("part.tar")).expect("it is there"), before);
+    assert_failure(&keys(here, "1/3", "part.tar", &[]), 2, "a part of other keys");
+    assert_failure(&keys(here, "2/3", "part.tar", &["--e", "3"]), 2, "a part of other keys");
+    assert_failure(&keys(here, "2/3", "folder", &[]), 2, "is an archive");
+    assert_failure(&keys(here, "2/3", "-", &[]), 2, "is an archive");
+    assert_failure(&keys(here, "7/21", "other.tar", &[]), 2, "20 keys cannot be 21 parts");
+    assert_failure(&keys(here, "4/3", "other.tar", &[]), 2, "3/8");
+}
+
+#[test]
+fn parts_of_keys_that_do_not_fit_are_refused_and_nothing_is_written() {
+    let here = folder();
+    let here = here.path();
+    for number in 1..=3 {
+        assert_done(&keys(here, &format!("{number}/3"), &format!("{number}.tar"), &["-q"]));
+    }
+    let refused = |parts: &[&str], words: &str| {
+        for out in ["whole.tar", "whole.jsonl"] {
+            assert_failure(&merge(here, parts, out), 3, words);
+            assert!(!here.join(out).exists());
+        }
+    };
+    refused(&["1.tar", "3.tar"], "1 of 3 parts are missing: 2");
+    copy(&here.join("2.tar"), &here.join("2-again.tar"));
+    refused(
+        &["1.tar", "2.tar", "2-again.tar", "3.tar"],
+        "part 2/3 is there twice, as 2.tar and as 2-again.tar",
+    );
+    assert_done(&keys(here, "2/3", "other.tar", &["-q", "--e", "3"]));
+    refused(
+        &["1.tar", "other.tar", "3.tar"],
+        "1.tar and other.tar are parts of different plans",
+    );
+    copy(&here.join("2.tar"), &here.join("flipped.tar"));
+    let mut bytes = fs::read(here.join("flipped.tar")).expect("it is there");
+    bytes[700] ^= 1;
+    fs::write(here.join("flipped.tar"), bytes).expect("it can be written");
+    refused(
+        &["1.tar", "flipped.tar", "3.tar"],
+        "flipped.tar is not what flipped.tar.json says",
+    );
+    copy(&here.join("2.tar"), &here.join("newer.tar"));
+    change(&here.join("newer.tar.json"), |manifest| {
+        manifest["program_version"] = "99.0.0".into()
+    });
+    refused(&["1.tar", "newer.tar", "3.tar"], "was made by rsalab");
+    fs::copy(here.join("2.tar"), here.join("bare.tar")).expect("it can be copied");
+    refused(
+        &["1.tar", "bare.tar", "3.tar"],
+        "bare.tar is not complete: it has no bare.tar.json",
+    );
+    // A part whose keys are another part's.
+    copy(&here.join("2.tar"), &here.join("forged.tar"));
+    change(&here.join("forged.tar.json"), |manifest| {
+        manifest["part"]["number"] = 3.into()
+    });
+    refused(&["1.tar", "2.tar", "forged.tar"], "has a manifest of another form");
+
+    assert_failure(
+        &merge(here, &["1.tar", "2.tar", "3.tar"], "whole.zip"),
+        2,
+        "neither FILE.tar nor FILE.jsonl",
+    );
+    assert_failure(
+        &merge(here, &["1.tar", "2.tar", "4.tar"], "whole.tar"),
+        5,
+        "there is no 4.tar",
+    );
+    assert_done(&merge(here, &["1.tar", "2.tar", "3.tar"], "whole.tar"));
+    assert_failure(&merge(here, &["1.tar", "2.tar", "3.tar"], "whole.tar"), 5, "whole.tar");
+}
+
+/// One part of a study of four cells, two jobs on one engine each.
+fn study(here: &Path, shard: &str, out: &str, more: &[&str]) -> Output {
+    let plan = "title = \"parts\"\n[measure]\nprecision = 0.0\nconfidence = 0.95\nbudget_s = 0.1\nmin_blocks = 2\n\
+                max_blocks = 2\nblock_ms = 5\ndiscard_ms = 0\nmax_samples = 20\n[[grid]]\n\
+                operations = [\"private\", \"public\"]\nengines = [\"own\"]\nbits = [512, 768]\nthreads = [1]\n\
+                batch = [1]\nexponent = 65537\n";
+    fs::write(here.join("plan.toml"), plan).expect("it can be written");
+    let typed = [
+        "study",
+        "plan.toml",
+        "--shard",
+        shard,
+        "--out",
+        out,
+        "--allow-unoptimised",
+    ];
+    run(here, [&typed, more].concat())
+}
+
+#[test]
+fn a_study_in_parts_is_one_study_afterwards() {
+    let here = folder();
+    let here = here.path();
+    assert_failure(&study(here, "1/3", "1", &[]), 2, "needs the seed of the other parts");
+    for number in 1..=3 {
+        let name = number.to_string();
+        assert_done(&study(here, &format!("{number}/3"), &name, &["--seed", SEED, "-q"]));
+        assert!(here.join(name).join("part.json").exists());
+    }
+    let again = study(here, "2/3", "2", &["--seed", SEED]);
+    assert_done(&again);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("part 2/3 is complete"));
+    assert_failure(&study(here, "1/3", "2", &["--seed", SEED]), 2, "already holds a study");
+
+    let refused = |parts: &[&str], words: &str| {
+        assert_failure(&merge(here, parts, "whole"), 3, words);
+        assert!(!here.join("whole").exists());
+    };
+    refused(&["1", "3"], "1 of 3 parts are missing: 2");
+    assert_done(&run(here, ["resume", "3", "-q", "--allow-unoptimised"]));
+    fs::create_dir(here.join("again")).expect("a folder");
+    for file in ["study.db", "part.json"] {
+        fs::copy(here.join("3").join(file), here.join("again").join(file)).expect("it can be copied");
+    }
+    refused(&["1", "2", "3", "again"], "part 3/3 is there twice");
+    change(&here.join("again/part.json"), |manifest| {
+        manifest["program_version"] = "99.0.0".into()
+    });
+    refused(&["1", "2", "again"], "was made by rsalab");
+    fs::copy(here.join("3/part.json"), here.join("again/part.json")).expect("it can be copied");
+    let mut bytes = fs::read(here.join("again/study.db")).expect("it is there");
+    let last = bytes.len() - 100;
+    bytes[last] ^= 1;
+    fs::write(here.join("again/study.db"), bytes).expect("it can be written");
+    refused(&["1", "2", "again"], "is not what again/part.json says");
+    let other = "0808080808080808080808080808080808080808080808080808080808080808";
+    assert_done(&study(here, "3/3", "other", &["--seed", other, "-q"]));
+    refused(&["1", "2", "other"], "are parts of different plans");
+    assert_done(&run(
+        here,
+        ["study", "plan.toml", "--out", "all", "-q", "--allow-unoptimised"],
+    ));
+    refused(&["1", "2", "all"], "all is a whole study, not a part of one");
+    assert_failure(&merge(here, &["1", "2", "plan.toml"], "whole"), 2, "here are both");
+
+    let merged = run(here, ["merge", "3", "1", "2", "--out", "whole", "--json"]);
+    assert_done(&merged);
+    let merged: Value = serde_json::from_str(stdout(&merged)).expect("it is JSON");
+    assert_eq!(merged["cells"]["done"], 4, "{merged}");
+    assert_done(&run(here, ["report", "whole"]));
+    assert_failure(&merge(here, &["3", "1", "2"], "whole"), 5, "whole is there already");
+    let samples = |study: &str| {
+        let exported = run(here, ["export", study, "--samples"]);
+        stdout(&exported).lines().count() - 1
+    };
+    assert_eq!(samples("whole"), ["1", "2", "3"].map(samples).iter().sum::<usize>());
+    // Nothing is left to do, and nothing is a part any more.
+    assert_done(&run(here, ["resume", "whole", "-q", "--allow-unoptimised"]));
+    assert!(!here.join("whole/part.json").exists());
+}
