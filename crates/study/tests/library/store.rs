@@ -155,7 +155,8 @@ fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
     let file = directory.path().join("study.db");
     sql(
         &file,
-        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN cpu_user_ns;
+        "DROP TABLE interrupted_block; DROP TABLE sentinel; DROP TABLE part;
+         ALTER TABLE block DROP COLUMN cpu_user_ns;
          ALTER TABLE block DROP COLUMN cpu_system_ns; ALTER TABLE block DROP COLUMN losses_json; ALTER TABLE block DROP COLUMN discarded_ns;
          PRAGMA user_version = 1",
     );
@@ -197,7 +198,8 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
     let file = directory.path().join("study.db");
     sql(
         &file,
-        "DROP TABLE interrupted_block; DROP TABLE sentinel; ALTER TABLE block DROP COLUMN losses_json; ALTER TABLE block DROP COLUMN discarded_ns;
+        "DROP TABLE interrupted_block; DROP TABLE sentinel; DROP TABLE part;
+         ALTER TABLE block DROP COLUMN losses_json; ALTER TABLE block DROP COLUMN discarded_ns;
          PRAGMA user_version = 2",
     );
     let mut old = record(0);
@@ -430,8 +432,8 @@ fn wrong_files_are_named_for_what_they_are() {
         ("foreign", |file| foreign(file), "another program made it"),
         (
             "newer",
-            |file| sql(file, "PRAGMA user_version = 5"),
-            "newer rsalab (its schema is 5",
+            |file| sql(file, "PRAGMA user_version = 6"),
+            "newer rsalab (its schema is 6",
         ),
         (
             "older",

@@ -1,0 +1,161 @@
+#!/bin/sh
+# Runs rsalab in parts through Slurm and compares with the whole: three nodes on this machine, one of which is killed.
+#   scripts/slurm-test.sh PROGRAM [KEYS]
+# Needs root, for Slurm's daemons start tasks as their users: Debian's slurmd, slurmctld and munge are installed where
+# they are missing. Everything else is in a temporary folder, and stopped at the end.
+set -eu
+
+program=$(realpath "$1")
+keys=${2:-20000}
+say() { echo "slurm-test: $*"; }
+fail() { say "FAILED: $*" >&2; exit 1; }
+if [ "$(id -u)" != 0 ]; then echo "SKIPPED: Slurm's daemons need root"; exit 0; fi
+if ! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null || ! command -v munged >/dev/null; then
+  apt-get update -qq >/dev/null 2>&1 || true
+  apt-get install -y -qq --no-install-recommends slurmd slurmctld slurm-client munge >/dev/null 2>&1 ||
+    { echo "SKIPPED: slurmd, slurmctld and munge cannot be installed"; exit 0; }
+fi
+
+work=$(mktemp -d)
+chmod 755 "$work"
+cleanup() {
+  for pid in "$work"/*.pid; do [ -f "$pid" ] && kill -9 "$(cat "$pid")" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+# An authentication of our own: munge's key and socket are nobody else's.
+mkdir -p "$work/munge" "$work/state" "$work/spool1" "$work/spool2" "$work/spool3" "$work/run"
+chmod 711 "$work/munge"
+dd if=/dev/urandom of="$work/munge/key" bs=1 count=1024 2>/dev/null
+chmod 400 "$work/munge/key"
+munged --force --key-file="$work/munge/key" --socket="$work/munge/socket" --pid-file="$work/munged.pid" \
+  --log-file="$work/munge/log" --seed-file="$work/munge/seed" 2>/dev/null
+host=$(hostname -s)
+cpus=$(nproc)
+cat >"$work/slurm.conf" <<CONF
+ClusterName=rsalab
+SlurmctldHost=$host(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket=$work/munge/socket
+CredType=cred/munge
+SlurmUser=root
+SlurmctldPort=26817
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd-%n.pid
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool-%n
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+ReturnToService=1
+SlurmdTimeout=20
+InactiveLimit=0
+MinJobAge=600
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+PreemptMode=OFF
+NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=26821 CPUs=$cpus
+NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=26822 CPUs=$cpus
+NodeName=n3 NodeHostname=$host NodeAddr=127.0.0.1 Port=26823 CPUs=$cpus
+PartitionName=all Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+CONF
+export SLURM_CONF="$work/slurm.conf"
+slurmctld -f "$SLURM_CONF"
+node() { slurmd -f "$SLURM_CONF" -N "$1"; }
+for name in n1 n2 n3; do node "$name"; done
+
+# Waits for a condition, a command, for so many seconds.
+until_true() {
+  seconds=$1
+  shift
+  while ! "$@" >/dev/null 2>&1; do
+    seconds=$((seconds - 1))
+    if [ "$seconds" -le 0 ]; then
+      squeue -a || true
+      sinfo || true
+      tail -n 20 "$work"/*.log || true
+      tail -n 5 "$work"/*/logs/* 2>/dev/null || true
+      fail "waited in vain for: $*"
+    fi
+    sleep 1
+  done
+}
+idle() { [ "$(sinfo -h -N -t idle -o %N | wc -l)" -eq "$1" ]; }
+until_true 60 idle 3
+say "three nodes are up: $(sinfo -V)"
+submitted() { sh "$1/submit.sh"; }
+ended() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
+running() { squeue -h -t R -j "$1" -o %N | grep -q "$2"; }
+
+cd "$work"
+# Keys: a node is killed in the middle, and what ran there is requeued.
+begun=$(date +%s)
+"$program" slurm keygen --parts 12 --time 60 --out "$work/keys" -- --count "$keys" --quiet
+line=$(submitted "$work/keys")
+say "$line"
+parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
+merge=$(echo "$line" | sed 's/.*merge: job //')
+until_true 120 running "$parts" n2
+sleep 3
+running "$parts" n2 || fail "no task ran on n2"
+say "killing n2: its daemon and its tasks"
+kill -9 "$(cat "$work/slurmd-n2.pid")"
+# The tasks of a machine that has died are gone too.
+for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
+scontrol update nodename=n2 state=down reason=killed
+until_true 1800 ended "$merge"
+test -f "$work/keys/keys.tar" || fail "there are no merged keys: $(tail -n 3 "$work"/keys/logs/*)"
+distinct=$(tar xOf "$work/keys/keys.tar" manifest.jsonl | tail -n +2 | grep -o '"sha256":"[0-9a-f]*"' | sort -u | wc -l)
+numbers=$(tar xOf "$work/keys/keys.tar" manifest.jsonl | tail -n +2 | grep -o '"number":[0-9]*' | sort -u | wc -l)
+if [ "$distinct" != "$keys" ] || [ "$numbers" != "$keys" ]; then fail "$distinct distinct keys, $numbers numbers"; fi
+requeued=$(grep -l 'are there already\|is complete' "$work"/keys/logs/*.log 2>/dev/null | wc -l)
+say "keys: $distinct distinct ones of $keys, in $(($(date +%s) - begun)) s; tasks that went on with a part: $requeued"
+
+# A study of 60 cells, a node killed in the middle.
+rm -f "$work/slurmd-n2.pid"
+node n2
+until_true 60 idle 3
+cat >"$work/plan.toml" <<'PLAN'
+title = "A study in parts"
+[measure]
+precision = 0.0
+confidence = 0.95
+budget_s = 0.4
+min_blocks = 4
+max_blocks = 4
+block_ms = 50
+discard_ms = 5
+max_samples = 50
+[[grid]]
+operations = ["private", "public"]
+engines = ["own", "own:plain", "textbook"]
+bits = [512, 640, 768, 896, 1024]
+threads = [1]
+batch = [1, 8]
+exponent = 65537
+PLAN
+begun=$(date +%s)
+"$program" slurm study --parts 10 --time 60 --shared-nodes --out "$work/study" -- "$work/plan.toml"
+line=$(submitted "$work/study")
+say "$line"
+parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
+merge=$(echo "$line" | sed 's/.*merge: job //')
+until_true 120 running "$parts" n3
+sleep 2
+say "killing n3"
+kill -9 "$(cat "$work/slurmd-n3.pid")"
+for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
+scontrol update nodename=n3 state=down reason=killed
+until_true 1800 ended "$merge"
+test -f "$work/study/whole/results.csv" || fail "there is no merged study: $(tail -n 3 "$work"/study/logs/*)"
+cells=$(tail -n +2 "$work/study/whole/results.csv" | wc -l)
+done_cells=$(tail -n +2 "$work/study/whole/results.csv" | grep -c ',done,' || true)
+if [ "$cells" != 60 ]; then fail "$cells cells"; fi
+say "study: $cells cells, each once, $done_cells done, in $(($(date +%s) - begun)) s"
+say "ok"
