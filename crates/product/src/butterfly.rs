@@ -10,7 +10,7 @@
 
 use crate::{
     field::Factor,
-    kernel::{Eight, Line, Modulus},
+    kernel::{Doubles, Eight, Line, Modulus},
     table::Roots,
 };
 
@@ -41,7 +41,7 @@ struct Wide<E> {
     v: E,
 }
 
-impl<E: Eight> Wide<E> {
+impl<E: Doubles> Wide<E> {
     #[inline(always)]
     fn new(token: E::Token, factor: Factor) -> Self {
         Self {
@@ -68,23 +68,27 @@ fn quarters(block: &mut [Line]) -> [&mut [Line]; 4] {
 
 /// The first level of a block that is its own root, where the factor is 1.
 #[inline(always)]
-pub(crate) fn forward2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E>) {
+pub(crate) fn forward2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E::Half>) {
     let (low, high) = block.split_at_mut(block.len() / 2);
     for (a, b) in low.iter_mut().zip(high) {
-        let (x0, x1) = (E::load(token, a).reduce(modulus), E::load(token, b).reduce(modulus));
-        x0.add(x1).store(a);
-        x0.sub(x1).store(b);
+        for half in 0..E::HALVES {
+            let (x0, x1) = (E::load_half(token, a, half).reduce(modulus), E::load_half(token, b, half).reduce(modulus));
+            E::store_half(x0.add(x1), a, half);
+            E::store_half(x0.sub(x1), b, half);
+        }
     }
 }
 
 /// The last level backwards of a block that is its own root.
 #[inline(always)]
-pub(crate) fn inverse2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E>) {
+pub(crate) fn inverse2_root<E: Eight>(token: E::Token, block: &mut [Line], modulus: &Modulus<E::Half>) {
     let (low, high) = block.split_at_mut(block.len() / 2);
     for (a, b) in low.iter_mut().zip(high) {
-        let (x0, x1) = (E::load(token, a), E::load(token, b));
-        x0.add(x1).reduce(modulus).store(a);
-        x0.sub(x1).reduce(modulus).store(b);
+        for half in 0..E::HALVES {
+            let (x0, x1) = (E::load_half(token, a, half), E::load_half(token, b, half));
+            E::store_half(x0.add(x1).reduce(modulus), a, half);
+            E::store_half(x0.sub(x1).reduce(modulus), b, half);
+        }
     }
 }
 
@@ -95,63 +99,69 @@ pub(crate) fn forward4<E: Eight>(
     block: &mut [Line],
     node: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
-    let u = Wide::<E>::new(token, roots.nodes[node]);
-    let s = Wide::<E>::new(token, roots.nodes[2 * node]);
-    let t = Wide::<E>::new(token, roots.nodes[2 * node + 1]);
+    let u = Wide::<E::Half>::new(token, roots.nodes[node]);
+    let s = Wide::<E::Half>::new(token, roots.nodes[2 * node]);
+    let t = Wide::<E::Half>::new(token, roots.nodes[2 * node + 1]);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let x0 = E::load(token, a).reduce(modulus);
-        let x1 = E::load(token, b);
-        let x2 = u.times(E::load(token, c), modulus);
-        let x3 = u.times(E::load(token, d), modulus);
-        let y0 = x0.add(x2);
-        let y2 = x0.sub(x2);
-        let y1 = s.times(x1.add(x3), modulus);
-        let y3 = t.times(x1.sub(x3), modulus);
-        y0.add(y1).store(a);
-        y0.sub(y1).store(b);
-        y2.add(y3).store(c);
-        y2.sub(y3).store(d);
+        for half in 0..E::HALVES {
+            let x0 = E::load_half(token, a, half).reduce(modulus);
+            let x1 = E::load_half(token, b, half);
+            let x2 = u.times(E::load_half(token, c, half), modulus);
+            let x3 = u.times(E::load_half(token, d, half), modulus);
+            let y0 = x0.add(x2);
+            let y2 = x0.sub(x2);
+            let y1 = s.times(x1.add(x3), modulus);
+            let y3 = t.times(x1.sub(x3), modulus);
+            E::store_half(y0.add(y1), a, half);
+            E::store_half(y0.sub(y1), b, half);
+            E::store_half(y2.add(y3), c, half);
+            E::store_half(y2.sub(y3), d, half);
+        }
     }
 }
 
 /// [`forward4`] of node 0, whose factors are 1, 1 and i.
 #[inline(always)]
-pub(crate) fn forward4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
-    let t = Wide::<E>::new(token, roots.nodes[1]);
+pub(crate) fn forward4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E::Half>) {
+    let t = Wide::<E::Half>::new(token, roots.nodes[1]);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let (x0, x1) = (E::load(token, a), E::load(token, b));
-        let (x2, x3) = (E::load(token, c), E::load(token, d));
-        let y0 = x0.add(x2).reduce(modulus);
-        let y2 = x0.sub(x2).reduce(modulus);
-        let y1 = x1.add(x3).reduce(modulus);
-        let y3 = t.times(x1.sub(x3), modulus);
-        y0.add(y1).store(a);
-        y0.sub(y1).store(b);
-        y2.add(y3).store(c);
-        y2.sub(y3).store(d);
+        for half in 0..E::HALVES {
+            let (x0, x1) = (E::load_half(token, a, half), E::load_half(token, b, half));
+            let (x2, x3) = (E::load_half(token, c, half), E::load_half(token, d, half));
+            let y0 = x0.add(x2).reduce(modulus);
+            let y2 = x0.sub(x2).reduce(modulus);
+            let y1 = x1.add(x3).reduce(modulus);
+            let y3 = t.times(x1.sub(x3), modulus);
+            E::store_half(y0.add(y1), a, half);
+            E::store_half(y0.sub(y1), b, half);
+            E::store_half(y2.add(y3), c, half);
+            E::store_half(y2.sub(y3), d, half);
+        }
     }
 }
 
 /// [`inverse4`] of node 0.
 #[inline(always)]
-pub(crate) fn inverse4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E>) {
-    let t = Wide::<E>::new(token, roots.nodes[1]);
+pub(crate) fn inverse4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E::Half>) {
+    let t = Wide::<E::Half>::new(token, roots.nodes[1]);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let (z0, z1) = (E::load(token, a), E::load(token, b));
-        let (z2, z3) = (E::load(token, c), E::load(token, d));
-        let y0 = z0.add(z1);
-        let y1 = z0.sub(z1);
-        let y2 = z2.add(z3);
-        let y3 = t.times(z2.sub(z3), modulus);
-        y0.add(y2).reduce(modulus).store(a);
-        y1.add(y3).reduce(modulus).store(b);
-        y0.sub(y2).reduce(modulus).store(c);
-        y1.sub(y3).reduce(modulus).store(d);
+        for half in 0..E::HALVES {
+            let (z0, z1) = (E::load_half(token, a, half), E::load_half(token, b, half));
+            let (z2, z3) = (E::load_half(token, c, half), E::load_half(token, d, half));
+            let y0 = z0.add(z1);
+            let y1 = z0.sub(z1);
+            let y2 = z2.add(z3);
+            let y3 = t.times(z2.sub(z3), modulus);
+            E::store_half(y0.add(y2).reduce(modulus), a, half);
+            E::store_half(y1.add(y3).reduce(modulus), b, half);
+            E::store_half(y0.sub(y2).reduce(modulus), c, half);
+            E::store_half(y1.sub(y3).reduce(modulus), d, half);
+        }
     }
 }
 
@@ -162,29 +172,31 @@ pub(crate) fn inverse4<E: Eight>(
     block: &mut [Line],
     node: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
-    let u = Wide::<E>::new(token, roots.nodes[node]);
-    let s = Wide::<E>::new(token, roots.nodes[2 * node]);
-    let t = Wide::<E>::new(token, roots.nodes[2 * node + 1]);
+    let u = Wide::<E::Half>::new(token, roots.nodes[node]);
+    let s = Wide::<E::Half>::new(token, roots.nodes[2 * node]);
+    let t = Wide::<E::Half>::new(token, roots.nodes[2 * node + 1]);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let (z0, z1) = (E::load(token, a), E::load(token, b));
-        let (z2, z3) = (E::load(token, c), E::load(token, d));
-        let y0 = z0.add(z1);
-        let y1 = s.times(z0.sub(z1), modulus);
-        let y2 = z2.add(z3);
-        let y3 = t.times(z2.sub(z3), modulus);
-        y0.add(y2).reduce(modulus).store(a);
-        y1.add(y3).reduce(modulus).store(b);
-        u.times(y0.sub(y2), modulus).store(c);
-        u.times(y1.sub(y3), modulus).store(d);
+        for half in 0..E::HALVES {
+            let (z0, z1) = (E::load_half(token, a, half), E::load_half(token, b, half));
+            let (z2, z3) = (E::load_half(token, c, half), E::load_half(token, d, half));
+            let y0 = z0.add(z1);
+            let y1 = s.times(z0.sub(z1), modulus);
+            let y2 = z2.add(z3);
+            let y3 = t.times(z2.sub(z3), modulus);
+            E::store_half(y0.add(y2).reduce(modulus), a, half);
+            E::store_half(y1.add(y3).reduce(modulus), b, half);
+            E::store_half(u.times(y0.sub(y2), modulus), c, half);
+            E::store_half(u.times(y1.sub(y3), modulus), d, half);
+        }
     }
 }
 
 /// A forward butterfly: an x1 of at most 2.8 gives a product of at most 0.78.
 #[inline(always)]
-fn split<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
+fn split<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
     let (x0, x1) = (x[a], u.times(x[b], modulus));
     x[a] = x0.add(x1);
     x[b] = x0.sub(x1);
@@ -192,7 +204,7 @@ fn split<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Mod
 
 /// Its inverse, times 2.
 #[inline(always)]
-fn join<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
+fn join<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
     let (z0, z1) = (x[a], x[b]);
     x[a] = z0.add(z1);
     x[b] = u.times(z0.sub(z1), modulus);
@@ -200,14 +212,14 @@ fn join<E: Eight>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modu
 
 /// As [`split`], by a factor that differs from lane to lane: 3/8 · 2.8/2 = 0.53, so that its product is at most 1.03.
 #[inline(always)]
-fn split_lanes<E: Eight>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
+fn split_lanes<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
     let (x0, x1) = (x[a], x[b].mul(w, modulus));
     x[a] = x0.add(x1);
     x[b] = x0.sub(x1);
 }
 
 #[inline(always)]
-fn join_lanes<E: Eight>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
+fn join_lanes<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
     let (z0, z1) = (x[a], x[b]);
     x[a] = z0.add(z1);
     x[b] = z0.sub(z1).mul(w, modulus);
@@ -225,55 +237,53 @@ pub(crate) fn forward64<E: Eight>(
     block: &mut [Line; 8],
     j: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
-    let mut x: [E; 8] = eight!(i => E::load(token, &block[i]));
-    for x in &mut x[..4] {
-        *x = x.reduce(modulus);
+    let mut rows = [Line::ZERO; 8];
+    for half in 0..E::HALVES {
+        let mut x: [E::Half; 8] = eight!(i => E::load_half(token, &block[i], half));
+        for x in &mut x[..4] {
+            *x = x.reduce(modulus);
+        }
+        let u = Wide::<E::Half>::new(token, roots.nodes[j]);
+        for i in 0..4 {
+            split(&mut x, i, i + 4, u, modulus);
+        }
+        for side in 0..2 {
+            let u = Wide::<E::Half>::new(token, roots.nodes[2 * j + side]);
+            split(&mut x, 4 * side, 4 * side + 2, u, modulus);
+            split(&mut x, 4 * side + 1, 4 * side + 3, u, modulus);
+        }
+        for quarter in 0..4 {
+            let u = Wide::<E::Half>::new(token, roots.nodes[4 * j + quarter]);
+            split(&mut x, 2 * quarter, 2 * quarter + 1, u, modulus);
+        }
+        for (x, line) in x.into_iter().zip(&mut rows) {
+            E::store_half(x, line, half);
+        }
     }
-    let u = Wide::new(token, roots.nodes[j]);
-    for i in 0..4 {
-        split(&mut x, i, i + 4, u, modulus);
-    }
-    for (half, u) in [
-        Wide::new(token, roots.nodes[2 * j]),
-        Wide::new(token, roots.nodes[2 * j + 1]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        split(&mut x, 4 * half, 4 * half + 2, u, modulus);
-        split(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
-    }
-    for quarter in 0..4 {
-        split(
-            &mut x,
-            2 * quarter,
-            2 * quarter + 1,
-            Wide::new(token, roots.nodes[4 * j + quarter]),
-            modulus,
-        );
-    }
-    let mut x = E::transpose(x);
     let lanes = &roots.lanes[j];
-    for x in &mut x[..4] {
-        *x = x.reduce(modulus);
-    }
-    let w = E::load(token, &lanes[0]);
-    for i in 0..4 {
-        split_lanes(&mut x, i, i + 4, w, modulus);
-    }
-    for half in 0..2 {
-        let w = E::load(token, &lanes[1 + half]);
-        split_lanes(&mut x, 4 * half, 4 * half + 2, w, modulus);
-        split_lanes(&mut x, 4 * half + 1, 4 * half + 3, w, modulus);
-    }
-    for quarter in 0..4 {
-        let w = E::load(token, &lanes[3 + quarter]);
-        split_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
-    }
-    for (x, line) in x.into_iter().zip(block) {
-        x.store(line);
+    for half in 0..E::HALVES {
+        let mut x = E::load_columns(token, &rows, half);
+        for x in &mut x[..4] {
+            *x = x.reduce(modulus);
+        }
+        let w = E::load_half(token, &lanes[0], half);
+        for i in 0..4 {
+            split_lanes(&mut x, i, i + 4, w, modulus);
+        }
+        for side in 0..2 {
+            let w = E::load_half(token, &lanes[1 + side], half);
+            split_lanes(&mut x, 4 * side, 4 * side + 2, w, modulus);
+            split_lanes(&mut x, 4 * side + 1, 4 * side + 3, w, modulus);
+        }
+        for quarter in 0..4 {
+            let w = E::load_half(token, &lanes[3 + quarter], half);
+            split_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
+        }
+        for (x, line) in x.into_iter().zip(block.iter_mut()) {
+            E::store_half(x, line, half);
+        }
     }
 }
 
@@ -287,54 +297,50 @@ pub(crate) fn inverse64<E: Eight>(
     block: &mut [Line; 8],
     j: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
-    let mut x: [E; 8] = eight!(i => E::load(token, &block[i]));
+    let mut rows = [Line::ZERO; 8];
     let lanes = &roots.lanes[j];
-    for quarter in 0..4 {
-        let w = E::load(token, &lanes[3 + quarter]);
-        join_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
+    for half in 0..E::HALVES {
+        let mut x: [E::Half; 8] = eight!(i => E::load_half(token, &block[i], half));
+        for quarter in 0..4 {
+            let w = E::load_half(token, &lanes[3 + quarter], half);
+            join_lanes(&mut x, 2 * quarter, 2 * quarter + 1, w, modulus);
+        }
+        for side in 0..2 {
+            let w = E::load_half(token, &lanes[1 + side], half);
+            join_lanes(&mut x, 4 * side, 4 * side + 2, w, modulus);
+            join_lanes(&mut x, 4 * side + 1, 4 * side + 3, w, modulus);
+            x[4 * side] = x[4 * side].reduce(modulus);
+            x[4 * side + 1] = x[4 * side + 1].reduce(modulus);
+        }
+        let w = E::load_half(token, &lanes[0], half);
+        for i in 0..4 {
+            join_lanes(&mut x, i, i + 4, w, modulus);
+            x[i] = x[i].reduce(modulus);
+        }
+        E::store_columns(x, &mut rows, half);
     }
-    for half in 0..2 {
-        let w = E::load(token, &lanes[1 + half]);
-        join_lanes(&mut x, 4 * half, 4 * half + 2, w, modulus);
-        join_lanes(&mut x, 4 * half + 1, 4 * half + 3, w, modulus);
-        x[4 * half] = x[4 * half].reduce(modulus);
-        x[4 * half + 1] = x[4 * half + 1].reduce(modulus);
-    }
-    let w = E::load(token, &lanes[0]);
-    for i in 0..4 {
-        join_lanes(&mut x, i, i + 4, w, modulus);
-        x[i] = x[i].reduce(modulus);
-    }
-    let mut x = E::transpose(x);
-    for quarter in 0..4 {
-        join(
-            &mut x,
-            2 * quarter,
-            2 * quarter + 1,
-            Wide::new(token, roots.nodes[4 * j + quarter]),
-            modulus,
-        );
-    }
-    for (half, u) in [
-        Wide::new(token, roots.nodes[2 * j]),
-        Wide::new(token, roots.nodes[2 * j + 1]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        join(&mut x, 4 * half, 4 * half + 2, u, modulus);
-        join(&mut x, 4 * half + 1, 4 * half + 3, u, modulus);
-        x[4 * half] = x[4 * half].reduce(modulus);
-        x[4 * half + 1] = x[4 * half + 1].reduce(modulus);
-    }
-    let u = Wide::new(token, roots.nodes[j]);
-    for i in 0..4 {
-        join(&mut x, i, i + 4, u, modulus);
-        x[i] = x[i].reduce(modulus);
-    }
-    for (x, line) in x.into_iter().zip(block) {
-        x.store(line);
+    for half in 0..E::HALVES {
+        let mut x: [E::Half; 8] = eight!(i => E::load_half(token, &rows[i], half));
+        for quarter in 0..4 {
+            let u = Wide::<E::Half>::new(token, roots.nodes[4 * j + quarter]);
+            join(&mut x, 2 * quarter, 2 * quarter + 1, u, modulus);
+        }
+        for side in 0..2 {
+            let u = Wide::<E::Half>::new(token, roots.nodes[2 * j + side]);
+            join(&mut x, 4 * side, 4 * side + 2, u, modulus);
+            join(&mut x, 4 * side + 1, 4 * side + 3, u, modulus);
+            x[4 * side] = x[4 * side].reduce(modulus);
+            x[4 * side + 1] = x[4 * side + 1].reduce(modulus);
+        }
+        let u = Wide::<E::Half>::new(token, roots.nodes[j]);
+        for i in 0..4 {
+            join(&mut x, i, i + 4, u, modulus);
+            x[i] = x[i].reduce(modulus);
+        }
+        for (x, line) in x.into_iter().zip(block.iter_mut()) {
+            E::store_half(x, line, half);
+        }
     }
 }

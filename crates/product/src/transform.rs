@@ -30,11 +30,11 @@ fn forward_levels<E: Eight, const INNER: bool>(
     data: &mut [Line],
     unit: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
     let log = (data.len() / unit).trailing_zeros();
     if log % 2 == 1 {
-        forward2_root(token, data, modulus);
+        forward2_root::<E>(token, data, modulus);
     }
     for j in 0..data.len() / unit {
         // The largest block that begins here.
@@ -43,14 +43,14 @@ fn forward_levels<E: Eight, const INNER: bool>(
             let lines = unit << (2 * level);
             let block = &mut data[j * unit..][..lines];
             if j == 0 {
-                forward4_root(token, block, roots, modulus);
+                forward4_root::<E>(token, block, roots, modulus);
             } else {
-                forward4(token, block, j >> (2 * level), roots, modulus);
+                forward4::<E>(token, block, j >> (2 * level), roots, modulus);
             }
         }
         if INNER {
             let block = data[j * unit..].first_chunk_mut().expect("64 residues");
-            forward64(token, block, j, roots, modulus);
+            forward64::<E>(token, block, j, roots, modulus);
         }
     }
 }
@@ -62,27 +62,27 @@ fn inverse_levels<E: Eight, const INNER: bool>(
     data: &mut [Line],
     unit: usize,
     roots: &Roots,
-    modulus: &Modulus<E>,
+    modulus: &Modulus<E::Half>,
 ) {
     let log = (data.len() / unit).trailing_zeros();
     for j in 0..data.len() / unit {
         if INNER {
             let block = data[j * unit..].first_chunk_mut().expect("64 residues");
-            inverse64(token, block, j, roots, modulus);
+            inverse64::<E>(token, block, j, roots, modulus);
         }
         let levels = (j + 1).trailing_zeros().min(log) & !1;
         for level in 1..=levels / 2 {
             let end = (j + 1) * unit;
             let block = &mut data[end - (unit << (2 * level))..end];
             if j >> (2 * level) == 0 {
-                inverse4_root(token, block, roots, modulus);
+                inverse4_root::<E>(token, block, roots, modulus);
             } else {
-                inverse4(token, block, j >> (2 * level), roots, modulus);
+                inverse4::<E>(token, block, j >> (2 * level), roots, modulus);
             }
         }
     }
     if log % 2 == 1 {
-        inverse2_root(token, data, modulus);
+        inverse2_root::<E>(token, data, modulus);
     }
 }
 
@@ -94,6 +94,7 @@ fn width(rows: usize) -> usize {
 /// Rows of 2^16 residues, each column transformed, and twisted.
 #[inline(always)]
 fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
+    let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     let stride = 1 << (MAX_INNER_LOG - 3);
     let rows = data.len() / stride;
     let width = width(rows);
@@ -103,7 +104,7 @@ fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic
         for (row, part) in scratch.chunks_exact_mut(width).enumerate() {
             part.copy_from_slice(&data[row * stride + from..][..width]);
         }
-        forward_levels::<E, false>(token, &mut scratch, width, &cyclic.table.forward, modulus);
+        forward_levels::<E, false>(token, &mut scratch, width, &cyclic.table.forward, &half);
         for ((row, part), twist) in scratch.chunks_exact(width).enumerate().zip(&mut twists) {
             let out = &mut data[row * stride + from..][..width];
             twisted(token, part, out, twist, modulus);
@@ -113,6 +114,7 @@ fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic
 
 #[inline(always)]
 fn inverse_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
+    let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     let stride = 1 << (MAX_INNER_LOG - 3);
     let rows = data.len() / stride;
     let width = width(rows);
@@ -123,7 +125,7 @@ fn inverse_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic
             let x = &data[row * stride + from..][..width];
             twisted(token, x, part, twist, modulus);
         }
-        inverse_levels::<E, false>(token, &mut scratch, width, &cyclic.table.inverse, modulus);
+        inverse_levels::<E, false>(token, &mut scratch, width, &cyclic.table.inverse, &half);
         for (row, part) in scratch.chunks_exact(width).enumerate() {
             data[row * stride + from..][..width].copy_from_slice(part);
         }
@@ -149,12 +151,13 @@ pub(crate) fn forward<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyc
         5 => odd::forward5(token, data, cyclic, modulus),
         _ => {}
     }
+    let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     for part in data.chunks_exact_mut(1 << (cyclic.log - 3)) {
         if cyclic.log > MAX_INNER_LOG {
             forward_columns(token, part, cyclic, modulus);
         }
         for inner in part.chunks_exact_mut(1 << (cyclic.log.min(MAX_INNER_LOG) - 3)) {
-            forward_levels::<E, true>(token, inner, UNIT, &cyclic.table.forward, modulus);
+            forward_levels::<E, true>(token, inner, UNIT, &cyclic.table.forward, &half);
         }
     }
 }
@@ -177,11 +180,12 @@ pub(crate) fn inverse<E: Eight>(
     before: &impl Before,
 ) {
     let mut line = 0;
+    let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     for part in data.chunks_exact_mut(1 << (cyclic.log - 3)) {
         for inner in part.chunks_exact_mut(1 << (cyclic.log.min(MAX_INNER_LOG) - 3)) {
             before.run(token, inner, line, modulus);
             line += inner.len();
-            inverse_levels::<E, true>(token, inner, UNIT, &cyclic.table.inverse, modulus);
+            inverse_levels::<E, true>(token, inner, UNIT, &cyclic.table.inverse, &half);
         }
         if cyclic.log > MAX_INNER_LOG {
             inverse_columns(token, part, cyclic, modulus);

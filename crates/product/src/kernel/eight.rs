@@ -16,12 +16,12 @@
 //! Only q is approximate. Rounding is done by adding and subtracting M = 1.5 · 2^52, which is right while
 //! |aw/p| ≤ 2^51. Let |a| ≤ A p and |w| ≤ W p, with A W ≤ 2, so that |aw/p| ≤ A W 2^50 ≤ 2^51.
 //!
-//! - [`mul_by`](Eight::mul_by), where v = fl(w/p) is known and W = 1/2: v is wrong by 2^-55 at most, so that a v is
+//! - [`mul_by`](Doubles::mul_by), where v = fl(w/p) is known and W = 1/2: v is wrong by 2^-55 at most, so that a v is
 //!   wrong by A 2^-5; where there is no fused operation its rounding adds A 2^-4 at most (2^-53 of A 2^49). |r| ≤
 //!   (1/2 + A/10) p.
-//! - [`mul`](Eight::mul), with u = fl(1/p): h, u and (unfused) h u are each wrong by 2^-53 of their size, together
+//! - [`mul`](Doubles::mul), with u = fl(1/p): h, u and (unfused) h u are each wrong by 2^-53 of their size, together
 //!   3 · 2^-53 · A W 2^50 (and terms of 2^-100). |r| ≤ (1/2 + 3AW/8) p.
-//! - [`reduce`](Eight::reduce) is q = rounded a u: |r| ≤ (1/2 + A/4) p at most, for A ≤ 2 it is below 0.51 p, see
+//! - [`reduce`](Doubles::reduce) is q = rounded a u: |r| ≤ (1/2 + A/4) p at most, for A ≤ 2 it is below 0.51 p, see
 //!   there.
 
 /// Eight doubles in memory.
@@ -72,7 +72,7 @@ pub(crate) struct Modulus<E> {
     pub(crate) round: E,
 }
 
-impl<E: Eight> Modulus<E> {
+impl<E: Doubles> Modulus<E> {
     /// Of a prime below 2^50.
     #[inline(always)]
     pub(crate) fn new(token: E::Token, p: u64) -> Self {
@@ -84,20 +84,12 @@ impl<E: Eight> Modulus<E> {
     }
 }
 
-/// Eight doubles. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work
-/// on it. All arithmetic rounds to nearest, ties to even.
-pub(crate) trait Eight: Copy + 'static {
+/// Some doubles at once. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can
+/// work on it. All arithmetic rounds to nearest, ties to even.
+pub(crate) trait Doubles: Copy + 'static {
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
-    /// What [`digits`](Self::digits) takes, the same for all lines.
-    type Shape: Copy;
 
-    /// Does `work` compiled for this form.
-    fn run<W: Work>(token: Self::Token, work: W) -> W::Output;
-    /// From memory.
-    fn load(token: Self::Token, line: &Line) -> Self;
-    /// To memory.
-    fn store(self, line: &mut Line);
     /// One double, in every lane.
     fn splat(token: Self::Token, x: f64) -> Self;
     /// self + b.
@@ -110,10 +102,34 @@ pub(crate) trait Eight: Copy + 'static {
     fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self;
     /// self mod p, of either sign: at most 0.501 p for |self| ≤ 8 p.
     fn reduce(self, modulus: &Modulus<Self>) -> Self;
+}
+
+/// Eight doubles.
+pub(crate) trait Eight: Doubles {
+    /// What fits into a register: eight doubles, or the lower and the upper four. What needs many registers is done to
+    /// one after the other.
+    type Half: Doubles<Token = Self::Token>;
+    /// Of such: 1 or 2.
+    const HALVES: usize;
+    /// What [`digits`](Self::digits) takes, the same for all lines.
+    type Shape: Copy;
+
+    /// Does `work` compiled for this form.
+    fn run<W: Work>(token: Self::Token, work: W) -> W::Output;
+    /// From memory.
+    fn load(token: Self::Token, line: &Line) -> Self;
+    /// To memory.
+    fn store(self, line: &mut Line);
+    /// A half, from memory.
+    fn load_half(token: Self::Token, line: &Line, half: usize) -> Self::Half;
+    /// A half, to memory.
+    fn store_half(half: Self::Half, line: &mut Line, number: usize);
+    /// The half of each column, of rows in memory.
+    fn load_columns(token: Self::Token, rows: &[Line; 8], half: usize) -> [Self::Half; 8];
+    /// The half of each column, to rows in memory.
+    fn store_columns(columns: [Self::Half; 8], rows: &mut [Line; 8], half: usize);
     /// self + p where self is negative.
     fn add_if_negative(self, p: Self) -> Self;
-    /// Exchanges rows and columns.
-    fn transpose(rows: [Self; 8]) -> [Self; 8];
     /// Where the bits of eight digits are.
     fn shape(token: Self::Token, bits: u32) -> Self::Shape;
     /// Digits 8 `line` .. 8 `line` + 8 of `bits` bits: the lower [`LOW`] bits of each, and what is above. Panics where

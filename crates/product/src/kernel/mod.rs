@@ -7,7 +7,7 @@ mod x86_64;
 
 use std::sync::OnceLock;
 
-pub(crate) use eight::{Eight, LOW, Line, MAX_BITS, Modulus, Work};
+pub(crate) use eight::{Doubles, Eight, LOW, Line, MAX_BITS, Modulus, Work};
 use portable::Portable;
 
 /// The instructions that transforms run on.

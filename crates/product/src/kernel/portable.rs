@@ -1,6 +1,6 @@
 //! The form every machine has.
 
-use super::eight::{Eight, Line, Modulus, ROUND, Work, digits};
+use super::eight::{Doubles, Eight, Line, Modulus, ROUND, Work, digits};
 
 /// Eight doubles in an array. No fused operation: what it would give exactly, integers modulo 2^64 give exactly too.
 #[derive(Clone, Copy)]
@@ -26,24 +26,14 @@ fn round(x: f64) -> f64 {
     x + ROUND - ROUND
 }
 
-impl Eight for Portable {
+/// Exchanges rows and columns.
+#[inline(always)]
+fn transpose(rows: [Portable; 8]) -> [Portable; 8] {
+    std::array::from_fn(|column| Portable(std::array::from_fn(|row| rows[row].0[column])))
+}
+
+impl Doubles for Portable {
     type Token = ();
-    type Shape = ();
-
-    #[inline(always)]
-    fn run<W: Work>((): (), work: W) -> W::Output {
-        work.run::<Self>(())
-    }
-
-    #[inline(always)]
-    fn load((): (), line: &Line) -> Self {
-        Self(line.0)
-    }
-
-    #[inline(always)]
-    fn store(self, line: &mut Line) {
-        line.0 = self.0;
-    }
 
     #[inline(always)]
     fn splat((): (), x: f64) -> Self {
@@ -81,15 +71,54 @@ impl Eight for Portable {
         // q is at most 8: q p is exact, and so is the difference.
         Self(self.0.map(|a| a - round(a * inverse) * p))
     }
+}
+
+impl Eight for Portable {
+    type Half = Self;
+    const HALVES: usize = 1;
+    type Shape = ();
+
+    #[inline(always)]
+    fn run<W: Work>((): (), work: W) -> W::Output {
+        work.run::<Self>(())
+    }
+
+    #[inline(always)]
+    fn load((): (), line: &Line) -> Self {
+        Self(line.0)
+    }
+
+    #[inline(always)]
+    fn store(self, line: &mut Line) {
+        line.0 = self.0;
+    }
+
+    #[inline(always)]
+    fn load_half((): (), line: &Line, _: usize) -> Self {
+        Self::load((), line)
+    }
+
+    #[inline(always)]
+    fn store_half(half: Self, line: &mut Line, _: usize) {
+        half.store(line);
+    }
+
+    #[inline(always)]
+    fn load_columns((): (), rows: &[Line; 8], _: usize) -> [Self; 8] {
+        let load = |row: usize| Self::load((), &rows[row]);
+        transpose([load(0), load(1), load(2), load(3), load(4), load(5), load(6), load(7)])
+    }
+
+    #[inline(always)]
+    fn store_columns(columns: [Self; 8], rows: &mut [Line; 8], _: usize) {
+        for (row, line) in transpose(columns).into_iter().zip(rows) {
+            row.store(line);
+        }
+    }
 
     #[inline(always)]
     fn add_if_negative(self, p: Self) -> Self {
         self.zip(p, |a, p| if a < 0.0 { a + p } else { a })
-    }
-
-    #[inline(always)]
-    fn transpose(rows: [Self; 8]) -> [Self; 8] {
-        std::array::from_fn(|column| Self(std::array::from_fn(|row| rows[row].0[column])))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::kernel::eight::{Eight, Line, Modulus, Work, digits};
+use crate::kernel::eight::{Doubles, Eight, Line, Modulus, Work, digits};
 
 /// The proof that CPU and operating system offer AVX2, FMA and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,14 @@ impl HaveAvx2Fma {
     }
 }
 
-/// Two 256-bit registers of doubles. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the
+/// A 256-bit register of doubles. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the
 /// instructions.
 #[derive(Clone, Copy)]
-pub(crate) struct Ymms([__m256d; 2]);
+pub(crate) struct Ymm(__m256d);
+
+/// Two of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Ymms([Ymm; 2]);
 
 /// `work`, compiled with the instructions.
 #[target_feature(enable = "avx2,fma,bmi2")]
@@ -32,38 +36,20 @@ fn run_avx2<W: Work>(token: HaveAvx2Fma, work: W) -> W::Output {
 /// 2^52, whose lowest 52 bits are an integer that is added to it.
 const TOP: f64 = 4_503_599_627_370_496.0;
 
-/// The same of both halves: not a closure, which the compiler may leave out of the caller that has the instructions.
-macro_rules! halves {
-    ($i:ident => $block:block) => {
-        Self([
-            {
-                let $i = 0;
-                $block
-            },
-            {
-                let $i = 1;
-                $block
-            },
-        ])
-    };
-}
-
 /// Exchanges rows and columns.
-///
-/// # Safety
-///
-/// The CPU has AVX.
 #[inline(always)]
-unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
-    // SAFETY: as for this function.
+fn transpose(r: [Ymm; 4]) -> [Ymm; 4] {
+    // SAFETY: a `Ymm` proves AVX.
     unsafe {
-        let (a, b) = (_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpackhi_pd(r[0], r[1]));
-        let (c, d) = (_mm256_unpacklo_pd(r[2], r[3]), _mm256_unpackhi_pd(r[2], r[3]));
+        let a = _mm256_unpacklo_pd(r[0].0, r[1].0);
+        let b = _mm256_unpackhi_pd(r[0].0, r[1].0);
+        let c = _mm256_unpacklo_pd(r[2].0, r[3].0);
+        let d = _mm256_unpackhi_pd(r[2].0, r[3].0);
         [
-            _mm256_permute2f128_pd::<0x20>(a, c),
-            _mm256_permute2f128_pd::<0x20>(b, d),
-            _mm256_permute2f128_pd::<0x31>(a, c),
-            _mm256_permute2f128_pd::<0x31>(b, d),
+            Ymm(_mm256_permute2f128_pd::<0x20>(a, c)),
+            Ymm(_mm256_permute2f128_pd::<0x20>(b, d)),
+            Ymm(_mm256_permute2f128_pd::<0x31>(a, c)),
+            Ymm(_mm256_permute2f128_pd::<0x31>(b, d)),
         ]
     }
 }
@@ -76,14 +62,122 @@ fn from_integers(_: HaveAvx2Fma, integers: &[u64; 8]) -> Ymms {
         let top = _mm256_set1_pd(TOP);
         let [a, b] = transmute::<[u64; 8], [__m256d; 2]>(*integers);
         Ymms([
-            _mm256_sub_pd(_mm256_or_pd(a, top), top),
-            _mm256_sub_pd(_mm256_or_pd(b, top), top),
+            Ymm(_mm256_sub_pd(_mm256_or_pd(a, top), top)),
+            Ymm(_mm256_sub_pd(_mm256_or_pd(b, top), top)),
         ])
     }
 }
 
-impl Eight for Ymms {
+impl Doubles for Ymm {
     type Token = HaveAvx2Fma;
+
+    #[inline(always)]
+    fn splat(_: HaveAvx2Fma, x: f64) -> Self {
+        // SAFETY: the token proves AVX.
+        Self(unsafe { _mm256_set1_pd(x) })
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        // SAFETY: a `Ymm` proves AVX.
+        Self(unsafe { _mm256_add_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        // SAFETY: a `Ymm` proves AVX.
+        Self(unsafe { _mm256_sub_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn mul_by(self, w: Self, v: Self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Ymm` proves AVX and FMA.
+        Self(unsafe {
+            let q = _mm256_sub_pd(_mm256_fmadd_pd(self.0, v.0, modulus.round.0), modulus.round.0);
+            let high = _mm256_mul_pd(self.0, w.0);
+            let low = _mm256_fmsub_pd(self.0, w.0, high);
+            _mm256_add_pd(_mm256_fnmadd_pd(q, modulus.p.0, high), low)
+        })
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Ymm` proves AVX and FMA.
+        Self(unsafe {
+            let high = _mm256_mul_pd(self.0, b.0);
+            let low = _mm256_fmsub_pd(self.0, b.0, high);
+            let q = _mm256_fmadd_pd(high, modulus.inverse.0, modulus.round.0);
+            let q = _mm256_sub_pd(q, modulus.round.0);
+            _mm256_add_pd(_mm256_fnmadd_pd(q, modulus.p.0, high), low)
+        })
+    }
+
+    #[inline(always)]
+    fn reduce(self, modulus: &Modulus<Self>) -> Self {
+        // SAFETY: a `Ymm` proves AVX and FMA.
+        Self(unsafe {
+            let q = _mm256_fmadd_pd(self.0, modulus.inverse.0, modulus.round.0);
+            let q = _mm256_sub_pd(q, modulus.round.0);
+            _mm256_fnmadd_pd(q, modulus.p.0, self.0)
+        })
+    }
+}
+
+impl Modulus<Ymms> {
+    /// Of each half.
+    #[inline(always)]
+    fn half(&self) -> Modulus<Ymm> {
+        Modulus {
+            p: self.p.0[0],
+            inverse: self.inverse.0[0],
+            round: self.round.0[0],
+        }
+    }
+}
+
+impl Doubles for Ymms {
+    type Token = HaveAvx2Fma;
+
+    #[inline(always)]
+    fn splat(token: HaveAvx2Fma, x: f64) -> Self {
+        Self([Ymm::splat(token, x); 2])
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self([self.0[0].add(b.0[0]), self.0[1].add(b.0[1])])
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self([self.0[0].sub(b.0[0]), self.0[1].sub(b.0[1])])
+    }
+
+    #[inline(always)]
+    fn mul_by(self, w: Self, v: Self, modulus: &Modulus<Self>) -> Self {
+        let modulus = modulus.half();
+        Self([
+            self.0[0].mul_by(w.0[0], v.0[0], &modulus),
+            self.0[1].mul_by(w.0[1], v.0[1], &modulus),
+        ])
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self {
+        let modulus = modulus.half();
+        Self([self.0[0].mul(b.0[0], &modulus), self.0[1].mul(b.0[1], &modulus)])
+    }
+
+    #[inline(always)]
+    fn reduce(self, modulus: &Modulus<Self>) -> Self {
+        let modulus = modulus.half();
+        Self([self.0[0].reduce(&modulus), self.0[1].reduce(&modulus)])
+    }
+}
+
+impl Eight for Ymms {
+    type Half = Ymm;
+    const HALVES: usize = 2;
     type Shape = ();
 
     #[inline(always)]
@@ -93,113 +187,71 @@ impl Eight for Ymms {
     }
 
     #[inline(always)]
-    fn load(_: HaveAvx2Fma, line: &Line) -> Self {
-        // SAFETY: the token proves AVX; both types are as many bytes, all of which are valid whatever they are.
-        Self(unsafe { transmute::<[f64; 8], [__m256d; 2]>(line.0) })
+    fn load(token: HaveAvx2Fma, line: &Line) -> Self {
+        Self([Self::load_half(token, line, 0), Self::load_half(token, line, 1)])
     }
 
     #[inline(always)]
     fn store(self, line: &mut Line) {
+        Self::store_half(self.0[0], line, 0);
+        Self::store_half(self.0[1], line, 1);
+    }
+
+    #[inline(always)]
+    fn load_half(_: HaveAvx2Fma, line: &Line, half: usize) -> Ymm {
+        // SAFETY: the token proves AVX; both types are as many bytes, all of which are valid whatever they are.
+        Ymm(unsafe { transmute::<[f64; 8], [__m256d; 2]>(line.0) }[half])
+    }
+
+    #[inline(always)]
+    fn store_half(half: Ymm, line: &mut Line, number: usize) {
+        let four: &mut [f64; 4] = &mut line.0.as_chunks_mut().0[number];
         // SAFETY: both types are as many bytes, all of which are valid whatever they are.
-        line.0 = unsafe { transmute::<[__m256d; 2], [f64; 8]>(self.0) };
+        *four = unsafe { transmute::<__m256d, [f64; 4]>(half.0) };
     }
 
     #[inline(always)]
-    fn splat(_: HaveAvx2Fma, x: f64) -> Self {
-        // SAFETY: the token proves AVX.
-        Self([unsafe { _mm256_set1_pd(x) }; 2])
+    fn load_columns(token: HaveAvx2Fma, rows: &[Line; 8], half: usize) -> [Ymm; 8] {
+        let [a, b, c, d] = rows.as_chunks::<4>().0[half].each_ref();
+        let [e, f, g, h] = transpose([
+            Self::load_half(token, a, 0),
+            Self::load_half(token, b, 0),
+            Self::load_half(token, c, 0),
+            Self::load_half(token, d, 0),
+        ]);
+        let [i, j, k, l] = transpose([
+            Self::load_half(token, a, 1),
+            Self::load_half(token, b, 1),
+            Self::load_half(token, c, 1),
+            Self::load_half(token, d, 1),
+        ]);
+        [e, f, g, h, i, j, k, l]
     }
 
     #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        halves!(i => {
-            // SAFETY: a `Ymms` proves AVX.
-            unsafe { _mm256_add_pd(self.0[i], b.0[i]) }
-        })
-    }
-
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        halves!(i => {
-            // SAFETY: a `Ymms` proves AVX.
-            unsafe { _mm256_sub_pd(self.0[i], b.0[i]) }
-        })
-    }
-
-    #[inline(always)]
-    fn mul_by(self, w: Self, v: Self, modulus: &Modulus<Self>) -> Self {
-        halves!(i => {
-            let (a, w, v) = (self.0[i], w.0[i], v.0[i]);
-            // SAFETY: a `Ymms` proves AVX2 and FMA.
-            unsafe {
-                let q = _mm256_sub_pd(_mm256_fmadd_pd(a, v, modulus.round.0[i]), modulus.round.0[i]);
-                let high = _mm256_mul_pd(a, w);
-                let low = _mm256_fmsub_pd(a, w, high);
-                _mm256_add_pd(_mm256_fnmadd_pd(q, modulus.p.0[i], high), low)
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn mul(self, b: Self, modulus: &Modulus<Self>) -> Self {
-        halves!(i => {
-            let (a, b) = (self.0[i], b.0[i]);
-            // SAFETY: a `Ymms` proves AVX2 and FMA.
-            unsafe {
-                let high = _mm256_mul_pd(a, b);
-                let low = _mm256_fmsub_pd(a, b, high);
-                let q = _mm256_fmadd_pd(high, modulus.inverse.0[i], modulus.round.0[i]);
-                let q = _mm256_sub_pd(q, modulus.round.0[i]);
-                _mm256_add_pd(_mm256_fnmadd_pd(q, modulus.p.0[i], high), low)
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn reduce(self, modulus: &Modulus<Self>) -> Self {
-        halves!(i => {
-            // SAFETY: a `Ymms` proves AVX2 and FMA.
-            unsafe {
-                let q = _mm256_fmadd_pd(self.0[i], modulus.inverse.0[i], modulus.round.0[i]);
-                let q = _mm256_sub_pd(q, modulus.round.0[i]);
-                _mm256_fnmadd_pd(q, modulus.p.0[i], self.0[i])
-            }
-        })
+    fn store_columns([e, f, g, h, i, j, k, l]: [Ymm; 8], rows: &mut [Line; 8], half: usize) {
+        let rows = &mut rows.as_chunks_mut::<4>().0[half];
+        for (left, line) in transpose([e, f, g, h]).into_iter().zip(rows.iter_mut()) {
+            Self::store_half(left, line, 0);
+        }
+        for (right, line) in transpose([i, j, k, l]).into_iter().zip(rows) {
+            Self::store_half(right, line, 1);
+        }
     }
 
     #[inline(always)]
     fn add_if_negative(self, p: Self) -> Self {
-        halves!(i => {
-            // SAFETY: a `Ymms` proves AVX.
-            unsafe {
-                let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(self.0[i], _mm256_setzero_pd());
-                _mm256_add_pd(self.0[i], _mm256_and_pd(negative, p.0[i]))
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn transpose(rows: [Self; 8]) -> [Self; 8] {
-        let r = rows;
+        let p = p.0[0].0;
+        let [a, b] = self.0;
         // SAFETY: a `Ymms` proves AVX.
-        let [a, b, c, d] = unsafe {
-            [
-                transpose4([r[0].0[0], r[1].0[0], r[2].0[0], r[3].0[0]]),
-                transpose4([r[4].0[0], r[5].0[0], r[6].0[0], r[7].0[0]]),
-                transpose4([r[0].0[1], r[1].0[1], r[2].0[1], r[3].0[1]]),
-                transpose4([r[4].0[1], r[5].0[1], r[6].0[1], r[7].0[1]]),
-            ]
-        };
-        [
-            Self([a[0], b[0]]),
-            Self([a[1], b[1]]),
-            Self([a[2], b[2]]),
-            Self([a[3], b[3]]),
-            Self([c[0], d[0]]),
-            Self([c[1], d[1]]),
-            Self([c[2], d[2]]),
-            Self([c[3], d[3]]),
-        ]
+        unsafe {
+            let negative_a = _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, _mm256_setzero_pd());
+            let negative_b = _mm256_cmp_pd::<_CMP_LT_OQ>(b.0, _mm256_setzero_pd());
+            Self([
+                Ymm(_mm256_add_pd(a.0, _mm256_and_pd(negative_a, p))),
+                Ymm(_mm256_add_pd(b.0, _mm256_and_pd(negative_b, p))),
+            ])
+        }
     }
 
     #[inline(always)]
@@ -213,12 +265,13 @@ impl Eight for Ymms {
 
     #[inline(always)]
     fn to_integers(self) -> [u64; 8] {
+        let [a, b] = self.0;
         // SAFETY: a `Ymms` proves AVX; both types are as many bytes, all of which are valid whatever they are.
         unsafe {
             let top = _mm256_set1_pd(TOP);
             transmute::<[__m256d; 2], [u64; 8]>([
-                _mm256_xor_pd(_mm256_add_pd(self.0[0], top), top),
-                _mm256_xor_pd(_mm256_add_pd(self.0[1], top), top),
+                _mm256_xor_pd(_mm256_add_pd(a.0, top), top),
+                _mm256_xor_pd(_mm256_add_pd(b.0, top), top),
             ])
         }
     }

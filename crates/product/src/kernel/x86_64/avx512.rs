@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::kernel::eight::{Eight, LOW, Line, MAX_BITS, Modulus, Work};
+use crate::kernel::eight::{Doubles, Eight, LOW, Line, MAX_BITS, Modulus, Work};
 
 /// The proof that CPU and operating system offer AVX-512 F and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,27 +59,44 @@ impl Part {
     }
 }
 
-impl Eight for Zmm {
+/// Exchanges rows and columns.
+#[inline(always)]
+fn transpose(rows: [Zmm; 8]) -> [Zmm; 8] {
+    // SAFETY: a `Zmm` proves AVX-512 F.
+    unsafe {
+        let even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+        let odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+        let r = rows;
+        // Pairs of rows.
+        let (a0, a1) = (_mm512_unpacklo_pd(r[0].0, r[1].0), _mm512_unpackhi_pd(r[0].0, r[1].0));
+        let (a2, a3) = (_mm512_unpacklo_pd(r[2].0, r[3].0), _mm512_unpackhi_pd(r[2].0, r[3].0));
+        let (a4, a5) = (_mm512_unpacklo_pd(r[4].0, r[5].0), _mm512_unpackhi_pd(r[4].0, r[5].0));
+        let (a6, a7) = (_mm512_unpacklo_pd(r[6].0, r[7].0), _mm512_unpackhi_pd(r[6].0, r[7].0));
+        // Four rows: columns 0 and 4, 2 and 6, 1 and 5, 3 and 7 in halves of a register.
+        let b0 = _mm512_permutex2var_pd(a0, even, a2);
+        let b2 = _mm512_permutex2var_pd(a0, odd, a2);
+        let b1 = _mm512_permutex2var_pd(a1, even, a3);
+        let b3 = _mm512_permutex2var_pd(a1, odd, a3);
+        let b4 = _mm512_permutex2var_pd(a4, even, a6);
+        let b6 = _mm512_permutex2var_pd(a4, odd, a6);
+        let b5 = _mm512_permutex2var_pd(a5, even, a7);
+        let b7 = _mm512_permutex2var_pd(a5, odd, a7);
+        // Eight rows.
+        [
+            Zmm(_mm512_shuffle_f64x2::<0b0100_0100>(b0, b4)),
+            Zmm(_mm512_shuffle_f64x2::<0b0100_0100>(b1, b5)),
+            Zmm(_mm512_shuffle_f64x2::<0b0100_0100>(b2, b6)),
+            Zmm(_mm512_shuffle_f64x2::<0b0100_0100>(b3, b7)),
+            Zmm(_mm512_shuffle_f64x2::<0b1110_1110>(b0, b4)),
+            Zmm(_mm512_shuffle_f64x2::<0b1110_1110>(b1, b5)),
+            Zmm(_mm512_shuffle_f64x2::<0b1110_1110>(b2, b6)),
+            Zmm(_mm512_shuffle_f64x2::<0b1110_1110>(b3, b7)),
+        ]
+    }
+}
+
+impl Doubles for Zmm {
     type Token = HaveAvx512;
-    type Shape = [Part; 2];
-
-    #[inline(always)]
-    fn run<W: Work>(token: HaveAvx512, work: W) -> W::Output {
-        // SAFETY: the token proves that the CPU has the feature named on `run_avx512`.
-        unsafe { run_avx512(token, work) }
-    }
-
-    #[inline(always)]
-    fn load(_: HaveAvx512, line: &Line) -> Self {
-        // SAFETY: the token proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
-        Self(unsafe { _mm512_load_pd(line.0.as_ptr()) })
-    }
-
-    #[inline(always)]
-    fn store(self, line: &mut Line) {
-        // SAFETY: a `Zmm` proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
-        unsafe { _mm512_store_pd(line.0.as_mut_ptr(), self.0) }
-    }
 
     #[inline(always)]
     fn splat(_: HaveAvx512, x: f64) -> Self {
@@ -135,6 +152,62 @@ impl Eight for Zmm {
             _mm512_fnmadd_pd(q, modulus.p.0, self.0)
         })
     }
+}
+
+impl Eight for Zmm {
+    type Half = Self;
+    const HALVES: usize = 1;
+    type Shape = [Part; 2];
+
+    #[inline(always)]
+    fn run<W: Work>(token: HaveAvx512, work: W) -> W::Output {
+        // SAFETY: the token proves that the CPU has the feature named on `run_avx512`.
+        unsafe { run_avx512(token, work) }
+    }
+
+    #[inline(always)]
+    fn load(_: HaveAvx512, line: &Line) -> Self {
+        // SAFETY: the token proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
+        Self(unsafe { _mm512_load_pd(line.0.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, line: &mut Line) {
+        // SAFETY: a `Zmm` proves AVX-512 F; a `Line` is 64 bytes, aligned to as many.
+        unsafe { _mm512_store_pd(line.0.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn load_half(token: HaveAvx512, line: &Line, _: usize) -> Self {
+        Self::load(token, line)
+    }
+
+    #[inline(always)]
+    fn store_half(half: Self, line: &mut Line, _: usize) {
+        half.store(line);
+    }
+
+    #[inline(always)]
+    fn load_columns(token: HaveAvx512, rows: &[Line; 8], _: usize) -> [Self; 8] {
+        let [a, b, c, d, e, f, g, h] = rows;
+        transpose([
+            Self::load(token, a),
+            Self::load(token, b),
+            Self::load(token, c),
+            Self::load(token, d),
+            Self::load(token, e),
+            Self::load(token, f),
+            Self::load(token, g),
+            Self::load(token, h),
+        ])
+    }
+
+    #[inline(always)]
+    fn store_columns(columns: [Self; 8], rows: &mut [Line; 8], _: usize) {
+        for (row, line) in transpose(columns).into_iter().zip(rows) {
+            row.store(line);
+        }
+    }
 
     #[inline(always)]
     fn add_if_negative(self, p: Self) -> Self {
@@ -143,41 +216,6 @@ impl Eight for Zmm {
             let negative = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.0, _mm512_setzero_pd());
             _mm512_mask_add_pd(self.0, negative, self.0, p.0)
         })
-    }
-
-    #[inline(always)]
-    fn transpose(rows: [Self; 8]) -> [Self; 8] {
-        // SAFETY: a `Zmm` proves AVX-512 F.
-        unsafe {
-            let even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
-            let odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
-            let r = rows;
-            // Pairs of rows.
-            let (a0, a1) = (_mm512_unpacklo_pd(r[0].0, r[1].0), _mm512_unpackhi_pd(r[0].0, r[1].0));
-            let (a2, a3) = (_mm512_unpacklo_pd(r[2].0, r[3].0), _mm512_unpackhi_pd(r[2].0, r[3].0));
-            let (a4, a5) = (_mm512_unpacklo_pd(r[4].0, r[5].0), _mm512_unpackhi_pd(r[4].0, r[5].0));
-            let (a6, a7) = (_mm512_unpacklo_pd(r[6].0, r[7].0), _mm512_unpackhi_pd(r[6].0, r[7].0));
-            // Four rows: columns 0 and 4, 2 and 6, 1 and 5, 3 and 7 in halves of a register.
-            let b0 = _mm512_permutex2var_pd(a0, even, a2);
-            let b2 = _mm512_permutex2var_pd(a0, odd, a2);
-            let b1 = _mm512_permutex2var_pd(a1, even, a3);
-            let b3 = _mm512_permutex2var_pd(a1, odd, a3);
-            let b4 = _mm512_permutex2var_pd(a4, even, a6);
-            let b6 = _mm512_permutex2var_pd(a4, odd, a6);
-            let b5 = _mm512_permutex2var_pd(a5, even, a7);
-            let b7 = _mm512_permutex2var_pd(a5, odd, a7);
-            // Eight rows.
-            [
-                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b0, b4)),
-                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b1, b5)),
-                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b2, b6)),
-                Self(_mm512_shuffle_f64x2::<0b0100_0100>(b3, b7)),
-                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b0, b4)),
-                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b1, b5)),
-                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b2, b6)),
-                Self(_mm512_shuffle_f64x2::<0b1110_1110>(b3, b7)),
-            ]
-        }
     }
 
     #[inline(always)]
