@@ -72,7 +72,10 @@ pub(crate) fn forward2_root<E: Eight>(token: E::Token, block: &mut [Line], modul
     let (low, high) = block.split_at_mut(block.len() / 2);
     for (a, b) in low.iter_mut().zip(high) {
         for half in 0..E::HALVES {
-            let (x0, x1) = (E::load_half(token, a, half).reduce(modulus), E::load_half(token, b, half).reduce(modulus));
+            let (x0, x1) = (
+                E::load_half(token, a, half).reduce(modulus),
+                E::load_half(token, b, half).reduce(modulus),
+            );
             E::store_half(x0.add(x1), a, half);
             E::store_half(x0.sub(x1), b, half);
         }
@@ -92,106 +95,140 @@ pub(crate) fn inverse2_root<E: Eight>(token: E::Token, block: &mut [Line], modul
     }
 }
 
-/// Two levels: node `node` and its children.
+/// The factors of [`forward4`] and [`inverse4`].
+#[derive(Clone, Copy)]
+struct Three<E> {
+    u: Wide<E>,
+    s: Wide<E>,
+    t: Wide<E>,
+}
+
+impl<E: Doubles> Three<E> {
+    #[inline(always)]
+    fn new(token: E::Token, node: usize, roots: &Roots) -> Self {
+        Self {
+            u: Wide::new(token, roots.nodes[node]),
+            s: Wide::new(token, roots.nodes[2 * node]),
+            t: Wide::new(token, roots.nodes[2 * node + 1]),
+        }
+    }
+
+    /// Two levels of four residues.
+    #[inline(always)]
+    fn forward(self, [x0, x1, x2, x3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
+        let x0 = x0.reduce(modulus);
+        let x2 = self.u.times(x2, modulus);
+        let x3 = self.u.times(x3, modulus);
+        let y0 = x0.add(x2);
+        let y2 = x0.sub(x2);
+        let y1 = self.s.times(x1.add(x3), modulus);
+        let y3 = self.t.times(x1.sub(x3), modulus);
+        [y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]
+    }
+
+    /// The same for node 0.
+    #[inline(always)]
+    fn forward_root(self, [x0, x1, x2, x3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
+        let y0 = x0.add(x2).reduce(modulus);
+        let y2 = x0.sub(x2).reduce(modulus);
+        let y1 = x1.add(x3).reduce(modulus);
+        let y3 = self.t.times(x1.sub(x3), modulus);
+        [y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]
+    }
+
+    /// Backwards, times 4.
+    #[inline(always)]
+    fn inverse(self, [z0, z1, z2, z3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
+        let y0 = z0.add(z1);
+        let y1 = self.s.times(z0.sub(z1), modulus);
+        let y2 = z2.add(z3);
+        let y3 = self.t.times(z2.sub(z3), modulus);
+        [
+            y0.add(y2).reduce(modulus),
+            y1.add(y3).reduce(modulus),
+            self.u.times(y0.sub(y2), modulus),
+            self.u.times(y1.sub(y3), modulus),
+        ]
+    }
+
+    /// The same for node 0.
+    #[inline(always)]
+    fn inverse_root(self, [z0, z1, z2, z3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
+        let y0 = z0.add(z1);
+        let y1 = z0.sub(z1);
+        let y2 = z2.add(z3);
+        let y3 = self.t.times(z2.sub(z3), modulus);
+        [
+            y0.add(y2).reduce(modulus),
+            y1.add(y3).reduce(modulus),
+            y0.sub(y2).reduce(modulus),
+            y1.sub(y3).reduce(modulus),
+        ]
+    }
+}
+
+/// Two levels: node `node` and its children. `ROOT` where that is node 0, whose factors are 1, 1 and i.
 #[inline(always)]
-pub(crate) fn forward4<E: Eight>(
+pub(crate) fn forward4<E: Eight, const ROOT: bool>(
     token: E::Token,
     block: &mut [Line],
     node: usize,
     roots: &Roots,
     modulus: &Modulus<E::Half>,
 ) {
-    let u = Wide::<E::Half>::new(token, roots.nodes[node]);
-    let s = Wide::<E::Half>::new(token, roots.nodes[2 * node]);
-    let t = Wide::<E::Half>::new(token, roots.nodes[2 * node + 1]);
+    let three = Three::<E::Half>::new(token, node, roots);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
         for half in 0..E::HALVES {
-            let x0 = E::load_half(token, a, half).reduce(modulus);
-            let x1 = E::load_half(token, b, half);
-            let x2 = u.times(E::load_half(token, c, half), modulus);
-            let x3 = u.times(E::load_half(token, d, half), modulus);
-            let y0 = x0.add(x2);
-            let y2 = x0.sub(x2);
-            let y1 = s.times(x1.add(x3), modulus);
-            let y3 = t.times(x1.sub(x3), modulus);
-            E::store_half(y0.add(y1), a, half);
-            E::store_half(y0.sub(y1), b, half);
-            E::store_half(y2.add(y3), c, half);
-            E::store_half(y2.sub(y3), d, half);
-        }
-    }
-}
-
-/// [`forward4`] of node 0, whose factors are 1, 1 and i.
-#[inline(always)]
-pub(crate) fn forward4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E::Half>) {
-    let t = Wide::<E::Half>::new(token, roots.nodes[1]);
-    let [a, b, c, d] = quarters(block);
-    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        for half in 0..E::HALVES {
-            let (x0, x1) = (E::load_half(token, a, half), E::load_half(token, b, half));
-            let (x2, x3) = (E::load_half(token, c, half), E::load_half(token, d, half));
-            let y0 = x0.add(x2).reduce(modulus);
-            let y2 = x0.sub(x2).reduce(modulus);
-            let y1 = x1.add(x3).reduce(modulus);
-            let y3 = t.times(x1.sub(x3), modulus);
-            E::store_half(y0.add(y1), a, half);
-            E::store_half(y0.sub(y1), b, half);
-            E::store_half(y2.add(y3), c, half);
-            E::store_half(y2.sub(y3), d, half);
-        }
-    }
-}
-
-/// [`inverse4`] of node 0.
-#[inline(always)]
-pub(crate) fn inverse4_root<E: Eight>(token: E::Token, block: &mut [Line], roots: &Roots, modulus: &Modulus<E::Half>) {
-    let t = Wide::<E::Half>::new(token, roots.nodes[1]);
-    let [a, b, c, d] = quarters(block);
-    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        for half in 0..E::HALVES {
-            let (z0, z1) = (E::load_half(token, a, half), E::load_half(token, b, half));
-            let (z2, z3) = (E::load_half(token, c, half), E::load_half(token, d, half));
-            let y0 = z0.add(z1);
-            let y1 = z0.sub(z1);
-            let y2 = z2.add(z3);
-            let y3 = t.times(z2.sub(z3), modulus);
-            E::store_half(y0.add(y2).reduce(modulus), a, half);
-            E::store_half(y1.add(y3).reduce(modulus), b, half);
-            E::store_half(y0.sub(y2).reduce(modulus), c, half);
-            E::store_half(y1.sub(y3).reduce(modulus), d, half);
+            let x = four::<E>(token, [a, b, c, d], half);
+            let [y0, y1, y2, y3] = if ROOT {
+                three.forward_root(x, modulus)
+            } else {
+                three.forward(x, modulus)
+            };
+            E::store_half(y0, a, half);
+            E::store_half(y1, b, half);
+            E::store_half(y2, c, half);
+            E::store_half(y3, d, half);
         }
     }
 }
 
 /// [`forward4`] backwards, times 4.
 #[inline(always)]
-pub(crate) fn inverse4<E: Eight>(
+pub(crate) fn inverse4<E: Eight, const ROOT: bool>(
     token: E::Token,
     block: &mut [Line],
     node: usize,
     roots: &Roots,
     modulus: &Modulus<E::Half>,
 ) {
-    let u = Wide::<E::Half>::new(token, roots.nodes[node]);
-    let s = Wide::<E::Half>::new(token, roots.nodes[2 * node]);
-    let t = Wide::<E::Half>::new(token, roots.nodes[2 * node + 1]);
+    let three = Three::<E::Half>::new(token, node, roots);
     let [a, b, c, d] = quarters(block);
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
         for half in 0..E::HALVES {
-            let (z0, z1) = (E::load_half(token, a, half), E::load_half(token, b, half));
-            let (z2, z3) = (E::load_half(token, c, half), E::load_half(token, d, half));
-            let y0 = z0.add(z1);
-            let y1 = s.times(z0.sub(z1), modulus);
-            let y2 = z2.add(z3);
-            let y3 = t.times(z2.sub(z3), modulus);
-            E::store_half(y0.add(y2).reduce(modulus), a, half);
-            E::store_half(y1.add(y3).reduce(modulus), b, half);
-            E::store_half(u.times(y0.sub(y2), modulus), c, half);
-            E::store_half(u.times(y1.sub(y3), modulus), d, half);
+            let z = four::<E>(token, [a, b, c, d], half);
+            let [x0, x1, x2, x3] = if ROOT {
+                three.inverse_root(z, modulus)
+            } else {
+                three.inverse(z, modulus)
+            };
+            E::store_half(x0, a, half);
+            E::store_half(x1, b, half);
+            E::store_half(x2, c, half);
+            E::store_half(x3, d, half);
         }
     }
+}
+
+#[inline(always)]
+fn four<E: Eight>(token: E::Token, [a, b, c, d]: [&Line; 4], half: usize) -> [E::Half; 4] {
+    [
+        E::load_half(token, a, half),
+        E::load_half(token, b, half),
+        E::load_half(token, c, half),
+        E::load_half(token, d, half),
+    ]
 }
 
 /// A forward butterfly: an x1 of at most 2.8 gives a product of at most 0.78.

@@ -1,7 +1,7 @@
 //! Numbers as polynomials: digits of b bits, reduced modulo a prime, and back.
 
 use crate::{
-    field::{Field, INVERSES, PRIMES},
+    field::{Factor, Field, INVERSES, PRIMES},
     kernel::{Eight, LOW, Line, Modulus},
     twist::times,
 };
@@ -9,35 +9,60 @@ use crate::{
 /// Zeros after a number, so that its last digits can be read in the manner of others.
 const PADDING: usize = 16;
 
-/// The digits of a number, modulo the prime: at most 0.8 p. They must be no more than `out` has room for.
-#[inline(always)]
-pub(crate) fn read<E: Eight>(
+/// The digits of a number, modulo a prime.
+pub(crate) struct Reader<'a, E: Eight> {
     token: E::Token,
-    limbs: &[u64],
+    limbs: &'a [u64],
+    /// The end of the number, from a limb at which lines `inside` .. begin, and zeros.
+    padded: Vec<u64>,
+    inside: usize,
+    lines: usize,
     bits: u32,
-    field: Field,
-    modulus: &Modulus<E>,
-    out: &mut [Line],
-) {
-    let per_line = bits as usize;
-    let lines = (8 * limbs.len()).div_ceil(per_line);
-    let (used, zeros) = out.split_at_mut(lines);
-    // Eight lines begin at a limb. The last whole eight of which so many bytes follow.
-    let whole = (8 * limbs.len()).saturating_sub(8 * PADDING + 7 * per_line) / per_line / 8 * 8;
-    let (inside, last) = used.split_at_mut(whole.min(lines));
-    let shape = E::shape(token, bits);
-    let shift = field.factor((1 << LOW) % field.p);
-    for (i, line) in inside.iter_mut().enumerate() {
-        let [low, high] = E::digits(token, limbs, bits, i, &shape);
-        low.add(times(token, high, shift, modulus)).store(line);
+    shape: E::Shape,
+    /// 2^[`LOW`].
+    shift: Factor,
+}
+
+impl<'a, E: Eight> Reader<'a, E> {
+    /// Digits of so many bits.
+    #[inline(always)]
+    pub(crate) fn new(token: E::Token, limbs: &'a [u64], bits: u32, field: Field) -> Self {
+        let per_line = bits as usize;
+        let lines = (8 * limbs.len()).div_ceil(per_line);
+        // Eight lines begin at a limb. The last whole eight of which so many bytes follow.
+        let inside = (8 * limbs.len()).saturating_sub(8 * PADDING + 7 * per_line) / per_line / 8 * 8;
+        let mut padded = limbs[inside / 8 * per_line..].to_vec();
+        padded.resize(padded.len() + PADDING, 0);
+        Self {
+            token,
+            limbs,
+            padded,
+            inside,
+            lines,
+            bits,
+            shape: E::shape(token, bits),
+            shift: field.factor((1 << LOW) % field.p),
+        }
     }
-    let mut padded = limbs[inside.len() / 8 * per_line..].to_vec();
-    padded.resize(padded.len() + PADDING, 0);
-    for (i, line) in last.iter_mut().enumerate() {
-        let [low, high] = E::digits(token, &padded, bits, i, &shape);
-        low.add(times(token, high, shift, modulus)).store(line);
+
+    /// Lines that are not zeros.
+    pub(crate) fn lines(&self) -> usize {
+        self.lines
     }
-    zeros.fill(Line::ZERO);
+
+    /// Line `i`: at most 0.8 p.
+    #[inline(always)]
+    pub(crate) fn line(&self, i: usize, modulus: &Modulus<E>) -> E {
+        let token = self.token;
+        let [low, high] = if i < self.inside {
+            E::digits(token, self.limbs, self.bits, i, &self.shape)
+        } else if i < self.lines {
+            E::digits(token, &self.padded, self.bits, i - self.inside, &self.shape)
+        } else {
+            return E::splat(token, 0.0);
+        };
+        low.add(times(token, high, self.shift, modulus))
+    }
 }
 
 /// a + b, of which the sum has as many words.

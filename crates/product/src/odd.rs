@@ -13,6 +13,7 @@
 //! but reduced.
 
 use crate::{
+    digits::Reader,
     field::{Factor, Field, PRIMES},
     kernel::{Eight, Line, Modulus},
     twist::{AT_ONCE, Cyclic, odd_twists, times},
@@ -99,12 +100,19 @@ fn rows<const M: usize>(data: &mut [Line]) -> [&mut [Line]; M] {
 
 macro_rules! passes {
     ($m:literal, $values:ident, $constants:ident, $forward:ident, $inverse:ident) => {
-        /// Each column transformed, and twisted.
+        /// Each column transformed, and twisted: of the digits of `reader`.
         #[inline(always)]
-        pub(crate) fn $forward<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
+        pub(crate) fn $forward<E: Eight>(
+            token: E::Token,
+            reader: &Reader<'_, E>,
+            data: &mut [Line],
+            cyclic: &Cyclic,
+            modulus: &Modulus<E>,
+        ) {
             let constants = $constants[cyclic.prime][0];
             let mut twists = odd_twists(cyclic, false);
             let rows: [&mut [Line]; $m] = rows(data);
+            let stride = rows[0].len();
             for from in (0..rows[0].len()).step_by(AT_ONCE) {
                 let mut factors = [[E::splat(token, 0.0); AT_ONCE]; $m - 1];
                 for row in 0..$m - 1 {
@@ -112,9 +120,9 @@ macro_rules! passes {
                 }
                 for line in 0..AT_ONCE {
                     let i = from + line;
-                    let mut x = [E::load(token, &rows[0][i]); $m];
+                    let mut x = [reader.line(i, modulus); $m];
                     for row in 1..$m {
-                        x[row] = E::load(token, &rows[row][i]);
+                        x[row] = reader.line(row * stride + i, modulus);
                     }
                     let y = $values(token, x, constants, modulus);
                     y[0].reduce(modulus).store(&mut rows[0][i]);

@@ -1,6 +1,7 @@
 //! The choice of primes, digits and lengths.
 
 use crate::{
+    digits::Reader,
     field::{Factor, MAX_LOG, PRIMES},
     kernel::{Eight, Line, MAX_BITS, Modulus},
     table::{MAX_INNER_LOG, table},
@@ -97,8 +98,8 @@ impl Plan {
 pub(crate) fn forward<E: Eight>(token: E::Token, plan: &Plan, prime: usize, limbs: &[u64], out: &mut [Line]) {
     let modulus = Modulus::<E>::new(token, PRIMES[prime].p);
     let cyclic = plan.cyclic(prime);
-    crate::digits::read(token, limbs, plan.bits, cyclic.field, &modulus, out);
-    transform::forward(token, out, &cyclic, &modulus);
+    let reader = Reader::<E>::new(token, limbs, plan.bits, cyclic.field);
+    transform::forward(token, &reader, out, &cyclic, &modulus);
 }
 
 /// A sum of products of transforms, times a factor.

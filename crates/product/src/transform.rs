@@ -11,7 +11,8 @@
 //! the inverse transform takes them in the same order.
 
 use crate::{
-    butterfly::{forward2_root, forward4, forward4_root, forward64, inverse2_root, inverse4, inverse4_root, inverse64},
+    butterfly::{forward2_root, forward4, forward64, inverse2_root, inverse4, inverse64},
+    digits::Reader,
     kernel::{Eight, Line, Modulus},
     odd,
     table::{MAX_INNER_LOG, Roots},
@@ -43,9 +44,9 @@ fn forward_levels<E: Eight, const INNER: bool>(
             let lines = unit << (2 * level);
             let block = &mut data[j * unit..][..lines];
             if j == 0 {
-                forward4_root::<E>(token, block, roots, modulus);
+                forward4::<E, true>(token, block, 0, roots, modulus);
             } else {
-                forward4::<E>(token, block, j >> (2 * level), roots, modulus);
+                forward4::<E, false>(token, block, j >> (2 * level), roots, modulus);
             }
         }
         if INNER {
@@ -75,9 +76,9 @@ fn inverse_levels<E: Eight, const INNER: bool>(
             let end = (j + 1) * unit;
             let block = &mut data[end - (unit << (2 * level))..end];
             if j >> (2 * level) == 0 {
-                inverse4_root::<E>(token, block, roots, modulus);
+                inverse4::<E, true>(token, block, 0, roots, modulus);
             } else {
-                inverse4::<E>(token, block, j >> (2 * level), roots, modulus);
+                inverse4::<E, false>(token, block, j >> (2 * level), roots, modulus);
             }
         }
     }
@@ -91,9 +92,37 @@ fn width(rows: usize) -> usize {
     (512 / rows).clamp(AT_ONCE, 8)
 }
 
+/// Where columns come from.
+trait Source<E: Eight> {
+    fn line(&self, data: &[Line], i: usize, modulus: &Modulus<E>) -> E;
+}
+
+/// From where they go to.
+struct InPlace<E: Eight>(E::Token);
+
+impl<E: Eight> Source<E> for InPlace<E> {
+    #[inline(always)]
+    fn line(&self, data: &[Line], i: usize, _: &Modulus<E>) -> E {
+        E::load(self.0, &data[i])
+    }
+}
+
+impl<E: Eight> Source<E> for Reader<'_, E> {
+    #[inline(always)]
+    fn line(&self, _: &[Line], i: usize, modulus: &Modulus<E>) -> E {
+        self.line(i, modulus)
+    }
+}
+
 /// Rows of 2^16 residues, each column transformed, and twisted.
 #[inline(always)]
-fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
+fn forward_columns<E: Eight>(
+    token: E::Token,
+    source: &impl Source<E>,
+    data: &mut [Line],
+    cyclic: &Cyclic,
+    modulus: &Modulus<E>,
+) {
     let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     let stride = 1 << (MAX_INNER_LOG - 3);
     let rows = data.len() / stride;
@@ -102,7 +131,9 @@ fn forward_columns<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic
     let mut scratch = vec![Line::ZERO; rows * width];
     for from in (0..stride).step_by(width) {
         for (row, part) in scratch.chunks_exact_mut(width).enumerate() {
-            part.copy_from_slice(&data[row * stride + from..][..width]);
+            for (i, out) in part.iter_mut().enumerate() {
+                source.line(data, row * stride + from + i, modulus).store(out);
+            }
         }
         forward_levels::<E, false>(token, &mut scratch, width, &cyclic.table.forward, &half);
         for ((row, part), twist) in scratch.chunks_exact(width).enumerate().zip(&mut twists) {
@@ -143,18 +174,32 @@ fn twisted<E: Eight>(token: E::Token, x: &[Line], out: &mut [Line], twist: &mut 
     }
 }
 
-/// Transforms residues of at most 2 p; results are at most 4 p.
+/// Transforms the digits of a number; results are at most 4 p.
 #[inline(always)]
-pub(crate) fn forward<E: Eight>(token: E::Token, data: &mut [Line], cyclic: &Cyclic, modulus: &Modulus<E>) {
+pub(crate) fn forward<E: Eight>(
+    token: E::Token,
+    reader: &Reader<'_, E>,
+    data: &mut [Line],
+    cyclic: &Cyclic,
+    modulus: &Modulus<E>,
+) {
+    let is_long = cyclic.log > MAX_INNER_LOG;
     match cyclic.m {
-        3 => odd::forward3(token, data, cyclic, modulus),
-        5 => odd::forward5(token, data, cyclic, modulus),
-        _ => {}
+        3 => odd::forward3(token, reader, data, cyclic, modulus),
+        5 => odd::forward5(token, reader, data, cyclic, modulus),
+        _ if is_long => forward_columns(token, reader, data, cyclic, modulus),
+        _ => {
+            let (used, zeros) = data.split_at_mut(reader.lines());
+            for (i, line) in used.iter_mut().enumerate() {
+                reader.line(i, modulus).store(line);
+            }
+            zeros.fill(Line::ZERO);
+        }
     }
     let half = Modulus::<E::Half>::new(token, cyclic.field.p);
     for part in data.chunks_exact_mut(1 << (cyclic.log - 3)) {
-        if cyclic.log > MAX_INNER_LOG {
-            forward_columns(token, part, cyclic, modulus);
+        if is_long && cyclic.m > 1 {
+            forward_columns(token, &InPlace::<E>(token), part, cyclic, modulus);
         }
         for inner in part.chunks_exact_mut(1 << (cyclic.log.min(MAX_INNER_LOG) - 3)) {
             forward_levels::<E, true>(token, inner, UNIT, &cyclic.table.forward, &half);

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::kernel::eight::{Doubles, Eight, Line, Modulus, Work, digits};
+use crate::kernel::eight::{Doubles, Eight, LOW, Line, MAX_BITS, Modulus, Work};
 
 /// The proof that CPU and operating system offer AVX2, FMA and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,64 @@ fn run_avx2<W: Work>(token: HaveAvx2Fma, work: W) -> W::Output {
 /// 2^52, whose lowest 52 bits are an integer that is added to it.
 const TOP: f64 = 4_503_599_627_370_496.0;
 
+/// A part of each of eight digits: of at most 48 bits, so that it is within the eight bytes from its first one on.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// The first byte.
+    from: [usize; 8],
+    /// Bits of that byte that belong to what is below.
+    right: [__m256i; 2],
+    mask: __m256i,
+}
+
+impl Part {
+    fn new(bits: u32, above: u32, width: u32) -> Self {
+        assert!(bits <= MAX_BITS, "a digit");
+        let at: [u32; 8] = std::array::from_fn(|lane| lane as u32 * bits + above);
+        // SAFETY: both types are as many bytes, all of which are valid whatever they are.
+        unsafe {
+            Self {
+                from: at.map(|at| at as usize / 8),
+                right: transmute::<[u64; 8], [__m256i; 2]>(at.map(|at| u64::from(at % 8))),
+                mask: transmute::<[u64; 4], __m256i>([(1 << width) - 1; 4]),
+            }
+        }
+    }
+
+    /// The parts, as doubles.
+    ///
+    /// # Safety
+    ///
+    /// 128 bytes can be read at `at`.
+    #[inline(always)]
+    unsafe fn of(&self, _: HaveAvx2Fma, at: *const u8) -> Ymms {
+        let [a, b, c, d, e, f, g, h] = self.from;
+        // SAFETY: the token proves AVX2. A digit is at most 96 bits, so that its parts begin at byte 96 at most.
+        unsafe {
+            let top = _mm256_set1_pd(TOP);
+            let lower = _mm256_set_epi64x(word(at, d), word(at, c), word(at, b), word(at, a));
+            let upper = _mm256_set_epi64x(word(at, h), word(at, g), word(at, f), word(at, e));
+            let lower = _mm256_and_si256(_mm256_srlv_epi64(lower, self.right[0]), self.mask);
+            let upper = _mm256_and_si256(_mm256_srlv_epi64(upper, self.right[1]), self.mask);
+            Ymms([
+                Ymm(_mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(lower), top), top)),
+                Ymm(_mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(upper), top), top)),
+            ])
+        }
+    }
+}
+
+/// Eight bytes.
+///
+/// # Safety
+///
+/// They can be read.
+#[inline(always)]
+unsafe fn word(at: *const u8, from: usize) -> i64 {
+    // SAFETY: as for this function.
+    unsafe { at.add(from).cast::<i64>().read_unaligned() }
+}
+
 /// Exchanges rows and columns.
 #[inline(always)]
 fn transpose(r: [Ymm; 4]) -> [Ymm; 4] {
@@ -51,20 +109,6 @@ fn transpose(r: [Ymm; 4]) -> [Ymm; 4] {
             Ymm(_mm256_permute2f128_pd::<0x31>(a, c)),
             Ymm(_mm256_permute2f128_pd::<0x31>(b, d)),
         ]
-    }
-}
-
-/// Integers below 2^52, as doubles.
-#[inline(always)]
-fn from_integers(_: HaveAvx2Fma, integers: &[u64; 8]) -> Ymms {
-    // SAFETY: the token proves AVX2; both types are as many bytes, all of which are valid whatever they are.
-    unsafe {
-        let top = _mm256_set1_pd(TOP);
-        let [a, b] = transmute::<[u64; 8], [__m256d; 2]>(*integers);
-        Ymms([
-            Ymm(_mm256_sub_pd(_mm256_or_pd(a, top), top)),
-            Ymm(_mm256_sub_pd(_mm256_or_pd(b, top), top)),
-        ])
     }
 }
 
@@ -178,7 +222,7 @@ impl Doubles for Ymms {
 impl Eight for Ymms {
     type Half = Ymm;
     const HALVES: usize = 2;
-    type Shape = ();
+    type Shape = [Part; 2];
 
     #[inline(always)]
     fn run<W: Work>(token: HaveAvx2Fma, work: W) -> W::Output {
@@ -255,12 +299,24 @@ impl Eight for Ymms {
     }
 
     #[inline(always)]
-    fn shape(_: HaveAvx2Fma, _: u32) {}
+    fn shape(_: HaveAvx2Fma, bits: u32) -> [Part; 2] {
+        [
+            Part::new(bits, 0, bits.min(LOW)),
+            Part::new(bits, LOW, bits.saturating_sub(LOW)),
+        ]
+    }
 
     #[inline(always)]
-    fn digits(token: HaveAvx2Fma, limbs: &[u64], bits: u32, line: usize, (): &()) -> [Self; 2] {
-        let [low, high] = digits(limbs, bits, line);
-        [from_integers(token, &low), from_integers(token, &high)]
+    fn digits(token: HaveAvx2Fma, limbs: &[u64], bits: u32, line: usize, shape: &[Part; 2]) -> [Self; 2] {
+        // Eight digits are `bits` bytes.
+        let from = line * bits as usize;
+        assert!(bits <= MAX_BITS && from + 128 <= 8 * limbs.len(), "128 bytes to load");
+        // SAFETY: the 128 bytes from `from` on are within the slice, as was asserted; `shape` was made for `bits`, or
+        // for another number of at most 96.
+        unsafe {
+            let at = limbs.as_ptr().cast::<u8>().add(from);
+            [shape[0].of(token, at), shape[1].of(token, at)]
+        }
     }
 
     #[inline(always)]
