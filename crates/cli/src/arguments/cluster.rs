@@ -66,13 +66,13 @@ pub(crate) struct JobOptions {
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// CPUs of a task.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1..=4096_usize))]
     pub(crate) cpus: usize,
     /// Memory of a task in MiB.
-    #[arg(long, value_name = "MIB", value_parser = within(16..=16_777_216))]
+    #[arg(long, value_name = "MIB", value_parser = within(16..=16_777_216_u64))]
     pub(crate) mem: Option<u64>,
     /// The time limit of a task in minutes, in place of what the calibration says.
-    #[arg(long, value_name = "MINUTES", value_parser = within(1..=525_600))]
+    #[arg(long, value_name = "MINUTES", value_parser = within(1..=525_600_u64))]
     pub(crate) time: Option<u64>,
     /// The partition.
     #[arg(long, value_name = "NAME", value_parser = word)]

@@ -47,9 +47,14 @@ fn copy(from: &Path, to: &Path) {
 /// The manifest of the keys in an archive.
 fn manifest(archive: &Path) -> String {
     let mut archive = tar::Archive::new(fs::File::open(archive).expect("it is there"));
-    let entries = archive.entries().expect("an archive");
-    let mut last = entries.last().expect("a file").expect("a file");
-    std::io::read_to_string(&mut last).expect("text")
+    let mut entries = archive
+        .entries()
+        .expect("an archive")
+        .map(|entry| entry.expect("a file"));
+    let mut manifest = entries
+        .find(|entry| *entry.path_bytes() == *b"manifest.jsonl")
+        .expect("it has a manifest");
+    std::io::read_to_string(&mut manifest).expect("text")
 }
 
 #[test]
@@ -58,6 +63,8 @@ fn parts_of_seeded_keys_are_the_same_keys_whatever_their_number() {
     let here = here.path();
     let seeded = ["--insecure-seed", SEED, "-q"];
     assert_done(&keys(here, "", "one.tar", &seeded));
+    let one = manifest(&here.join("one.tar"));
+    assert_eq!(one.lines().count(), 21);
     for of in [1, 3, 20] {
         let parts: Vec<String> = (1..=of).map(|number| format!("{number}-of-{of}.tar")).collect();
         for (number, part) in (1..).zip(&parts) {
@@ -68,7 +75,7 @@ fn parts_of_seeded_keys_are_the_same_keys_whatever_their_number() {
         parts.reverse();
         let whole = format!("{of}.tar");
         assert_done(&merge(here, &parts, &whole));
-        assert_eq!(manifest(&here.join(whole)), manifest(&here.join("one.tar")));
+        assert_eq!(manifest(&here.join(whole)), one);
         let index = format!("{of}.jsonl");
         assert_done(&merge(here, &parts, &index));
         let index = fs::read_to_string(here.join(index)).expect("an index");
@@ -240,4 +247,83 @@ fn a_study_in_parts_is_one_study_afterwards() {
     // Nothing is left to do, and nothing is a part any more.
     assert_done(&run(here, ["resume", "whole", "-q", "--allow-unoptimised"]));
     assert!(!here.join("whole/part.json").exists());
+}
+
+#[test]
+fn scripts_for_slurm_are_shell_that_makes_parts_and_merges_them() {
+    let here = folder();
+    let here = here.path();
+    let keygen = [
+        "slurm",
+        "keygen",
+        "--parts",
+        "3",
+        "--time",
+        "5",
+        "--cpus",
+        "2",
+        "--constraint",
+        "zen4&ib",
+        "--out",
+    ];
+    let options = [
+        "my job",
+        "--",
+        "--count",
+        "20",
+        "--bits",
+        "512",
+        "--insecure-size",
+        "--public",
+    ];
+    assert_done(&run(here, [&keygen[..], &options].concat()));
+    let parts = fs::read_to_string(here.join("my job/parts.sbatch")).expect("a script");
+    for line in [
+        "#SBATCH --array=1-3",
+        "#SBATCH --cpus-per-task=2",
+        "#SBATCH --mem=640M",
+        "#SBATCH --time=5",
+        "#SBATCH --requeue",
+        "#SBATCH --constraint=\"zen4&ib\"",
+    ] {
+        assert!(parts.lines().any(|found| found == line), "{line}: {parts}");
+    }
+    let submit = fs::read_to_string(here.join("my job/submit.sh")).expect("a script");
+    assert!(submit.contains("--dependency=\"afterok:$parts\""), "{submit}");
+    assert_failure(&run(here, [&keygen[..], &options].concat()), 5, "is not empty");
+    // As Slurm would run them.
+    for (task, script) in [("1", "parts"), ("3", "parts"), ("2", "parts"), ("", "merge")] {
+        let ran = std::process::Command::new("sh")
+            .arg(here.join(format!("my job/{script}.sbatch")))
+            .env("SLURM_ARRAY_TASK_ID", task)
+            .env("SLURM_CPUS_PER_TASK", "2")
+            .output()
+            .expect("there is a shell");
+        assert_done(&ran);
+    }
+    let keys = manifest(&here.join("my job/keys.tar"));
+    assert_eq!(keys.lines().count(), 21);
+
+    let study = [
+        "slurm", "study", "--parts", "4", "--out", "study", "--", "smoke", "--bits", "512",
+    ];
+    assert_done(&run(here, study));
+    let parts = fs::read_to_string(here.join("study/parts.sbatch")).expect("a script");
+    assert!(
+        parts.contains("#SBATCH --exclusive") && parts.contains("--shard \"$SLURM_ARRAY_TASK_ID/4\""),
+        "{parts}"
+    );
+    let plan = fs::read_to_string(here.join("study/plan.toml")).expect("a plan");
+    assert!(plan.contains("seed = "), "{plan}");
+    let refused = |options: &[&str], words: &str| {
+        let typed = [
+            &["slurm", "keygen", "--parts", "30", "--time", "5", "--out", "x", "--"],
+            options,
+        ]
+        .concat();
+        assert_failure(&run(here, typed), 2, words);
+    };
+    refused(&["--bits", "2048"], "the keys of all parts are to be counted");
+    refused(&["--count", "20"], "20 keys cannot be 30 parts");
+    refused(&["--count", "20", "--bits", "17"], "after '--' are not taken");
 }

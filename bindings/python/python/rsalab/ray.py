@@ -1,0 +1,231 @@
+"""Keys and studies in parts, as tasks of a Ray cluster.
+
+    import ray, rsalab.ray
+
+    ray.init(address="auto")
+    rsalab.ray.keygen("keys", 1_000_000, parts=200, bits=3072)         # keys/keys.tar, by way of keys/parts
+    rsalab.ray.study("results/peers", "peers", parts=12)               # results/peers/whole, with its report
+
+A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`) with the program rsalab of its node, which must
+have this package. What a task has made comes back to the caller, who writes it, so that nodes need no common folder. A
+task whose node is lost is done again by another; one that is done is never done again, also by a later call of the same
+function. The whole is made by `rsalab merge`, which compares checksums first.
+
+Private keys pass through the memory and the network of the cluster, as everything of its tasks does.
+
+Needs the package ray: pip install 'rsalab[ray]'.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+from . import _program
+from .errors import ArgumentError
+
+__all__ = ["keygen", "study"]
+
+# Tasks that wait, for each that the cluster has CPUs for: enough that no CPU waits for the caller, few enough that what
+# they have made does not fill its memory.
+_AHEAD = 2
+# How often a task is done again after its node was lost.
+_RETRIES = 10
+
+Files = dict[str, bytes]
+
+
+def keygen(
+    path: str | os.PathLike[str],
+    count: SupportsIndex,
+    *,
+    parts: SupportsIndex,
+    bits: SupportsIndex = 2048,
+    options: Sequence[str] = (),
+    cpus: SupportsIndex = 1,
+    resources: Mapping[str, float] | None = None,
+    index: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Path:
+    """Makes count new keys in so many parts. Returns the archive path/keys.tar, whose parts are removed once it is
+    whole; or, with index, path/keys.jsonl, which says in which archive of path/parts each key is.
+
+    options: more options of `rsalab keygen`, such as ["--public"].
+    cpus, resources: what Ray reserves for a task; it makes keys on so many threads.
+    progress: is called with the parts that are done and with all of them.
+
+    Raises ArgumentError, ProgramError.
+    """
+    cpus = operator.index(cpus)
+    words = ["keygen", "--bits", str(operator.index(bits)), "--count", str(operator.index(count)), *options]
+    words += ["--threads", str(cpus), "--quiet"]
+    folder = Path(path)
+    whole = folder / ("keys.jsonl" if index else "keys.tar")
+    if whole.exists():
+        return whole
+    made = _parts(
+        folder,
+        operator.index(parts),
+        lambda number: [f"{number}.tar", f"{number}.tar.json"],
+        lambda number: [*words, "--out", f"{number}.tar"],
+        cpus,
+        resources,
+        progress,
+    )
+    archives = [_program.operand(files[0]) for files in made]
+    _program.run(["merge", "--out", _program.operand(whole), *archives])
+    if not index:
+        for file in (file for files in made for file in files):
+            file.unlink()
+        (folder / "parts").rmdir()
+    return whole
+
+
+def study(
+    path: str | os.PathLike[str],
+    plan: str | os.PathLike[str],
+    *,
+    parts: SupportsIndex,
+    seed: str | None = None,
+    options: Sequence[str] = (),
+    cpus: SupportsIndex = 1,
+    resources: Mapping[str, float] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Path:
+    """Runs a study in so many parts, each of some of its groups of cells. Returns the directory path/whole, which
+    rsalab.study.Study opens.
+
+    plan: a preset or the path of a plan file.
+    seed: 64 hexadecimal digits; a new one if None.
+    options: more options of `rsalab study`, such as ["--engines", "own,openssl"].
+    cpus, resources: what Ray reserves for a task. Measurements want a node for themselves: name all of its CPUs. All
+        tasks must run on one kind of CPU, which resources can name; studies of several kinds are compared by
+        `rsalab compare`.
+    progress: is called with the parts that are done and with all of them.
+
+    Raises ArgumentError, ProgramError.
+    """
+    folder = Path(path)
+    whole = folder / "whole"
+    if whole.exists():
+        return whole
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "plan.toml"
+    if not file.exists():
+        text = _program.run(["study", os.fspath(plan), "--print-plan", "--seed", seed or secrets.token_hex(32), *options])
+        _write(file, text.encode())
+    text = file.read_bytes()
+    unoptimised = ["--allow-unoptimised"] if "--allow-unoptimised" in options else []
+    made = _parts(
+        folder,
+        operator.index(parts),
+        lambda number: [f"{number}/study.db", f"{number}/part.json"],
+        lambda number: ["study", "plan.toml", "--quiet", *unoptimised, "--out", str(number)],
+        operator.index(cpus),
+        resources,
+        progress,
+        {"plan.toml": text},
+    )
+    _program.run(["merge", "--out", _program.operand(whole), *(_program.operand(files[0].parent) for files in made)])
+    return whole
+
+
+def _ray() -> Any:
+    try:
+        return importlib.import_module("ray")
+    except ModuleNotFoundError as missing:
+        raise ArgumentError("rsalab.ray needs the package ray: pip install 'rsalab[ray]'") from missing
+
+
+def _parts(
+    folder: Path,
+    parts: int,
+    names: Callable[[int], list[str]],
+    words: Callable[[int], list[str]],
+    cpus: int,
+    resources: Mapping[str, float] | None,
+    progress: Callable[[int, int], object] | None,
+    files: Files | None = None,
+) -> list[list[Path]]:
+    """Has every part made that is not there yet. Returns the files of each, the manifest last."""
+    if parts < 1:
+        raise ArgumentError("there is one part at least")
+    ray = _ray()
+    if not ray.is_initialized():
+        ray.init()
+    into = folder / "parts"
+    into.mkdir(parents=True, exist_ok=True)
+    places = {number: [into / name for name in names(number)] for number in range(1, parts + 1)}
+    # The manifest is written last: what has one is whole.
+    missing = [number for number, paths in places.items() if not paths[-1].exists()]
+    make = ray.remote(num_cpus=cpus, resources=dict(resources or {}), max_retries=_RETRIES)(_make)
+    running: dict[Any, int] = {}
+    done = parts - len(missing)
+    while missing or running:
+        room = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)) // cpus)
+        while missing and len(running) < room:
+            number = missing.pop(0)
+            task = make.remote([*words(number), "--shard", f"{number}/{parts}"], names(number), files or {})
+            running[task] = number
+        ready, _ = ray.wait(list(running), num_returns=1, timeout=60)
+        for task in ready:
+            number = running.pop(task)
+            try:
+                results: Files = ray.get(task)
+            except ray.exceptions.RayTaskError as failed:
+                raise failed.cause from failed
+            for path, name in zip(places[number], names(number), strict=True):
+                path.parent.mkdir(exist_ok=True)
+                _write(path, results[name])
+            done += 1
+            if progress is not None:
+                progress(done, parts)
+        del ready
+    return list(places.values())
+
+
+def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
+    """The work of a task: runs the program in a folder of its own, and returns what it has made."""
+    here = tempfile.mkdtemp(prefix="rsalab-part-")
+    program = _program.find()
+    try:
+        for name, content in files.items():
+            _write(Path(here) / name, content)
+        import subprocess
+
+        ended = subprocess.run(
+            [program, *words],
+            cwd=here,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+        if ended.returncode:
+            raise _program.failure(words[0], ended.returncode, ended.stderr.splitlines())
+        return {name: (Path(here) / name).read_bytes() for name in names}
+    finally:
+        import shutil
+
+        shutil.rmtree(here, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes a file, readable by its owner only, which has its name once it is whole."""
+    draft = tempfile.NamedTemporaryFile(dir=path.parent, prefix=".draft-", delete=False)
+    try:
+        with draft:
+            draft.write(content)
+            draft.flush()
+            os.fsync(draft.fileno())
+        os.replace(draft.name, path)
+    except BaseException:
+        os.unlink(draft.name)
+        raise
