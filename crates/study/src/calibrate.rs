@@ -262,7 +262,6 @@ impl RunSetup<'_> {
         let run = GroupRun {
             context: &mut context,
             spec: GroupSpec {
-                title: "calibration",
                 job: &group.job,
                 measure: &group.measure,
                 seed,

@@ -125,6 +125,12 @@ pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64)
     })
 }
 
+/// The speed of an engine on several threads divided by its speed on one, from the rounds in which both were measured.
+pub fn speedup(one: Vec<&TakenBlock>, several: Vec<&TakenBlock>, confidence: f64) -> Option<Estimate> {
+    let (one, several) = paired(&one, &several);
+    ratio_of_rates(&whole(&several), &whole(&one), &bootstrap(confidence))
+}
+
 fn reason(uncorrected: Unadjusted) -> &'static str {
     match uncorrected {
         Unadjusted::NotCounted => "the primality tests are not counted",

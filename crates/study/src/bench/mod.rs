@@ -125,7 +125,6 @@ pub fn run(
             let run = GroupRun {
                 context: &mut context,
                 spec: GroupSpec {
-                    title: &title,
                     job: &group.job,
                     measure: &group.measure,
                     seed: launch as u64,

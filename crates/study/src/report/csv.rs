@@ -23,7 +23,7 @@ struct Cell<'a> {
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, Field); 54] = [
+const COLUMNS: [(&str, Field); 57] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),
@@ -61,6 +61,9 @@ const COLUMNS: [(&str, Field); 54] = [
     ("ratio", |it| value(it.ratio())),
     ("ratio_low", |it| low(it.ratio())),
     ("ratio_high", |it| high(it.ratio())),
+    ("speedup", |it| value(it.row.speedup)),
+    ("speedup_low", |it| low(it.row.speedup)),
+    ("speedup_high", |it| high(it.row.speedup)),
     ("ratio_differs_in", |it| it.differs_in()),
     ("luck_corrected_ops_per_s", |it| value(it.adjusted())),
     ("luck_corrected_ops_per_s_low", |it| low(it.adjusted())),

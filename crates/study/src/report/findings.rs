@@ -232,8 +232,11 @@ pub(super) fn over_threads(groups: &[Group], cpus: Option<Cpus>) -> Vec<Finding>
 /// The gain of one engine.
 struct Gain<'a> {
     engine: &'a str,
-    /// Speed on several threads divided by that on one. They were not measured interleaved, so the interval joins both.
+    /// Speed on several threads divided by that on one: over the rounds of both, or with an interval that joins those
+    /// of both where they were not measured interleaved.
     times: Estimate,
+    /// The difference that is none, whatever the interval.
+    noise: f64,
     /// Product of the two speeds.
     standing: f64,
     /// The cause that took so much time from one of the two that they say nothing of threads.
@@ -282,7 +285,8 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
                     .map(String::as_str)
                     .next(),
                 engine: &row.engine,
-                times: many.over(&one),
+                times: other.speedup.unwrap_or_else(|| many.over(&one)),
+                noise: other.speedup.map_or(DRIFT, |_| LAUNCH),
                 standing: one.value * many.value,
             })
         })
@@ -309,7 +313,7 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
         number::with_interval(&leading.times),
         number::counted(threads, "thread"),
     );
-    let (verdict, mut words) = match side(&leading.times, 1.0, DRIFT) {
+    let (verdict, mut words) = match side(&leading.times, 1.0, leading.noise) {
         Side::Above => (None, format!("{count} are {times} times as fast as one with {engine}")),
         Side::Below => (
             None,
@@ -336,7 +340,7 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
 /// How many engines gain, and how many do not: `of 4 engines 3 gain and 1 shows no significant gain`.
 fn of_all(gains: &[Gain<'_>]) -> String {
     let count = |wanted: Side| {
-        let sides = gains.iter().map(|gain| side(&gain.times, 1.0, DRIFT));
+        let sides = gains.iter().map(|gain| side(&gain.times, 1.0, gain.noise));
         sides.filter(|side| *side == wanted).count()
     };
     let of = |count: usize, one: &str, several: &str| match count {

@@ -1,6 +1,7 @@
 //! The groups of a report: the same job on several engines, with their figures and ratios.
 
 use rsalab_engines::{Job, Ledger};
+use rsalab_measure::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
@@ -44,6 +45,10 @@ pub struct Row {
     pub figures: Option<Figures>,
     /// Its speed compared with that of the group's first engine that is done.
     pub ratio: Option<Ratio>,
+    /// On several threads: its speed divided by that of the same engine on one, where the two were measured
+    /// interleaved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<Estimate>,
     /// Its adjusted speed, where chance decides how long an operation takes. The figures and the ratio are raw.
     #[serde(rename = "luck_corrected")]
     pub adjusted: Option<Adjusted>,
@@ -89,6 +94,7 @@ impl Group {
         record: &GroupRecord,
         measured: &[Option<Measured<'_>>],
         interrupted: &[InterruptedBlock],
+        speedups: Vec<Option<Estimate>>,
         quota: Option<f64>,
     ) -> Group {
         let confidence = record.measure.confidence;
@@ -96,8 +102,12 @@ impl Group {
         let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
         let first = measured.iter().copied().flatten().next();
         let adjusted = compare::adjusted(op, &measured, confidence);
-        let cells = record.cells.iter().zip(measured).zip(adjusted);
-        let row = |((cell, measured), adjusted): ((&CellRecord, Option<&Measured<'_>>), _)| {
+        let cells = record
+            .cells
+            .iter()
+            .zip(measured)
+            .zip(adjusted.into_iter().zip(speedups));
+        let row = |((cell, measured), (adjusted, speedup)): ((&CellRecord, Option<&Measured<'_>>), (_, _))| {
             let ratio = first
                 .zip(measured)
                 .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
@@ -130,6 +140,7 @@ impl Group {
                 reason: cell.state.reason().map(str::to_owned),
                 figures,
                 ratio,
+                speedup,
                 adjusted,
                 ledger: beginning.map(|beginning| beginning.ledger.clone()),
                 digest: measured.map(|this| Digest::of(this, readiness)),

@@ -28,6 +28,7 @@ mod ownership;
 mod png;
 mod read;
 mod review;
+mod speedup;
 mod svg;
 mod template;
 mod words;

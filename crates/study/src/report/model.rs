@@ -14,6 +14,7 @@ use super::{
     group::{Group, measured},
     overview::{self, Overview},
     review::Review,
+    speedup::OnOneThread,
 };
 use crate::{
     cpus::Cpus,
@@ -133,15 +134,17 @@ impl Report {
             machine,
             has_own_text: own_text.is_some(),
         };
+        let mut on_one_thread = OnOneThread::new(store, &records);
         let mut groups = Vec::new();
         let mut findings = Vec::new();
         for record in &records {
             let blocks = store.blocks(record.id)?;
             let measured = measured(record, &blocks);
+            let speedups = on_one_thread.speedups(record, &blocks)?;
             let interrupted = store.interrupted_blocks(record.id)?;
             let group = Group {
                 article: article_of(&record.job),
-                ..Group::of(record, &measured, &interrupted, quota)
+                ..Group::of(record, &measured, &interrupted, speedups, quota)
             };
             // What an article's groups say is said by its claims.
             if group.article.is_none() {

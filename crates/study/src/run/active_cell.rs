@@ -4,6 +4,7 @@ use rsalab_engines::Job;
 
 use crate::{
     compare::Measured,
+    plan,
     store::{Beginning, CellState, TakenBlock},
 };
 
@@ -14,6 +15,8 @@ pub(crate) struct ActiveCell {
     /// Which of several of one engine, from 0, where it is compared with itself.
     pub(crate) copy: usize,
     pub(crate) job: Job,
+    /// The job in a few words.
+    pub(crate) title: String,
     pub(crate) state: CellState,
     pub(crate) beginning: Option<Beginning>,
     pub(crate) worker_pid: Option<u32>,
@@ -31,6 +34,7 @@ impl ActiveCell {
         ActiveCell {
             engine,
             copy: 0,
+            title: plan::title(&job),
             job,
             state: CellState::Planned,
             beginning: None,
@@ -52,5 +56,13 @@ impl ActiveCell {
     /// Operations in all samples.
     pub(crate) fn operations(&self) -> u64 {
         self.blocks.iter().map(|block| block.report.block.operations()).sum()
+    }
+
+    /// Calls in all samples: of texts whole texts, else a batch on each thread.
+    pub(crate) fn calls(&self) -> u64 {
+        match self.job.op.is_text() {
+            true => self.operations(),
+            false => self.operations() / (self.job.batch * self.job.threads) as u64,
+        }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) enum Outcome {
 /// The specification that all cells of a group share.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupSpec<'a> {
-    pub(crate) title: &'a str,
+    /// But for the threads, which are each cell's own.
     pub(crate) job: &'a Job,
     pub(crate) measure: &'a Measure,
     /// Decides the order of blocks.
@@ -192,8 +192,8 @@ impl GroupRun<'_, '_> {
     }
 
     fn measure(&mut self) -> Result<Outcome, StoreError> {
-        let GroupSpec { measure, job, seed, .. } = self.spec;
-        let mut scheduler = Scheduler::new(measure, job, seed, self.cells);
+        let GroupSpec { measure, seed, .. } = self.spec;
+        let mut scheduler = Scheduler::new(measure, seed, self.cells);
         while let Some(slot) = scheduler.next(self.cells) {
             let place = slot.subject;
             let outcome = self.attempt(place, |group| group.measure_slot(&mut scheduler, slot))?;
@@ -212,7 +212,7 @@ impl GroupRun<'_, '_> {
         self.sink.block(place, block, Some(reason))?;
         self.cells[place].interrupted.push(reason.to_owned());
         self.observer.notice(&Event::Interrupted {
-            cell: name(self.spec.title, &self.cells[place]),
+            cell: name(&self.cells[place]),
             reason,
         });
         Ok(())
@@ -299,7 +299,7 @@ impl GroupRun<'_, '_> {
             let (share, spent_ns) = scheduler.progress(self.cells);
             self.progress.advance(share, spent_ns);
             self.observer.notice(&Event::Block {
-                cell: name(self.spec.title, &self.cells[place]),
+                cell: name(&self.cells[place]),
                 ns_per_op,
                 progress: self.progress.progress(),
             });
@@ -341,7 +341,7 @@ impl GroupRun<'_, '_> {
         };
         self.progress.close_cell();
         self.observer.notice(&Event::Closed {
-            cell: name(self.spec.title, &self.cells[place]),
+            cell: name(&self.cells[place]),
             state: &cell.state,
             figures: figures.as_ref(),
             progress: self.progress.progress(),
@@ -407,9 +407,9 @@ impl GroupRun<'_, '_> {
     }
 }
 
-fn name<'a>(title: &'a str, cell: &'a ActiveCell) -> CellName<'a> {
+fn name(cell: &ActiveCell) -> CellName<'_> {
     CellName {
-        job: title,
+        job: &cell.title,
         engine: &cell.engine,
     }
 }

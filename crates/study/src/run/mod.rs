@@ -3,6 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | how is one group measured | `group`, `active_cell` |
+//! | which groups are measured together | `families` |
 //! | which engine is next, and when is it enough | `scheduler` |
 //! | where are the steps kept | `sink` |
 //! | what is needed besides the study | [`Environment`], `context` |
@@ -13,6 +14,7 @@
 
 mod active_cell;
 mod context;
+mod families;
 mod group;
 mod launcher;
 mod observer;
@@ -31,11 +33,10 @@ use rsalab_measure::sentinel;
 
 use crate::{
     error::Error,
-    store::{Ending, GroupRecord, SessionNumber, SessionStart, Store, StoreError},
+    store::{Ending, GroupRecord, SessionNumber, SessionStart},
     study::Study,
 };
 
-use self::sink::StoreSink;
 pub(crate) use self::{
     active_cell::ActiveCell,
     context::RunContext,
@@ -50,6 +51,7 @@ pub use self::{
     launcher::{LaunchError, Launcher, Workers},
     observer::{CellName, Event, Observer, Progress},
 };
+use self::{families::families, sink::StoreSink};
 
 /// Measures what is open in a study, and stores each block as soon as it is verified.
 ///
@@ -104,18 +106,20 @@ fn run_groups(
     observer.notice(&Event::Began {
         progress: progress.progress(),
     });
-    for group in groups
-        .iter()
-        .filter(|group| group.cells.iter().any(|cell| cell.state.is_open()))
-    {
-        progress.enter(work(group));
-        let engines: Vec<String> = group.cells.iter().map(|cell| cell.engine.clone()).collect();
-        let title = crate::plan::title(&group.job);
+    for family in families(&groups, study.store())? {
+        let group = family[0];
+        progress.enter(GroupWork::of_all(family.iter().copied().map(work)));
+        let engines: Vec<String> = family
+            .iter()
+            .flat_map(|group| &group.cells)
+            .map(|cell| cell.engine.clone())
+            .collect();
+        let title = families::title(&family);
         observer.notice(&Event::GroupBegan {
             job: &title,
             engines: &engines,
         });
-        let mut active_cells = active_cells(study.store(), group)?;
+        let mut active_cells = families::active_cells(study.store(), &family)?;
         let cpu = environment.machine.topology.placement(1).cpus.first().copied();
         study
             .store_mut()
@@ -123,7 +127,6 @@ fn run_groups(
         let run = GroupRun {
             context: &mut context,
             spec: GroupSpec {
-                title: &title,
                 job: &group.job,
                 measure: &group.measure,
                 seed: order_seed(&seed.0, group.id.0),
@@ -132,7 +135,7 @@ fn run_groups(
             sink: &mut StoreSink {
                 store: study.store_mut(),
                 session,
-                group,
+                family: &family,
             },
             progress: &mut progress,
             observer,
@@ -147,23 +150,6 @@ fn run_groups(
         true => Ok(Ending::Stopped),
         false => Ok(Ending::Complete),
     }
-}
-
-fn active_cells(store: &Store, group: &GroupRecord) -> Result<Vec<ActiveCell>, StoreError> {
-    let blocks = store.blocks(group.id)?;
-    let of_cell = |id| {
-        blocks
-            .iter()
-            .filter(move |block| block.cell == id)
-            .map(|block| block.taken.clone())
-    };
-    let active = |cell: &crate::store::CellRecord| ActiveCell {
-        state: cell.state.clone(),
-        beginning: cell.beginning.clone(),
-        blocks: of_cell(cell.id).collect(),
-        ..ActiveCell::new(cell.engine.clone(), cell.job.clone())
-    };
-    Ok(group.cells.iter().map(active).collect())
 }
 
 /// The order of blocks differs between studies and groups, and is the same after a pause.

@@ -16,6 +16,19 @@ pub(crate) struct GroupWork {
 }
 
 impl GroupWork {
+    /// The work of groups that are measured together.
+    pub(super) fn of_all(groups: impl Iterator<Item = GroupWork>) -> GroupWork {
+        let sum = groups.fold((0, 0, 0.0), |(cells, open, seconds), group| {
+            (cells + group.cells, open + group.open, seconds + group.seconds())
+        });
+        let (cells, open, seconds) = sum;
+        GroupWork {
+            cells,
+            open,
+            expected_s: seconds / open.max(1) as f64,
+        }
+    }
+
     fn seconds(&self) -> f64 {
         self.open as f64 * self.expected_s
     }

@@ -7,7 +7,6 @@
 //!
 //! The order is that of [`rsalab_measure::interleave`]; all rules for stopping are here.
 
-use rsalab_engines::Job;
 use rsalab_measure::{
     Block, Estimate,
     interleave::{Schedule, Slot},
@@ -25,10 +24,9 @@ pub(crate) struct Scheduler<'a> {
 impl<'a> Scheduler<'a> {
     /// The scheduler of cells that are about to be measured. What earlier sessions measured counts as if it had just
     /// been taken: the order goes on as it would have without the pause.
-    pub(crate) fn new(measure: &'a Measure, job: &Job, seed: u64, cells: &[ActiveCell]) -> Self {
-        let rules = Rules::new(measure, job);
+    pub(crate) fn new(measure: &'a Measure, seed: u64, cells: &[ActiveCell]) -> Self {
         let mut scheduler = Scheduler {
-            rules,
+            rules: Rules { measure },
             schedule: Schedule::new(seed, measure.confidence, cells.len()),
         };
         let mut earlier: Vec<(usize, &TakenBlock)> = Vec::new();
@@ -93,7 +91,7 @@ impl<'a> Scheduler<'a> {
             engines: open().count(),
             elapsed_ns: times().map(|(_, ns)| ns).sum(),
             last_round_ns: of_last.map(|(_, ns)| ns).sum(),
-            operations: open().map(ActiveCell::operations).min().unwrap_or(0),
+            calls: open().map(ActiveCell::calls).min().unwrap_or(0),
             precision: self.schedule.precision(),
         }
     }
@@ -106,8 +104,6 @@ const NS_PER_S: f64 = 1e9;
 #[derive(Clone, Copy, Debug)]
 struct Rules<'a> {
     measure: &'a Measure,
-    /// Operations in one call.
-    operations_per_call: u64,
 }
 
 /// How far a group has come.
@@ -121,24 +117,13 @@ struct GroupState {
     elapsed_ns: u64,
     /// Time of the last round's blocks.
     last_round_ns: u64,
-    /// The fewest operations that any engine has in its samples.
-    operations: u64,
+    /// The fewest calls that any engine has in its samples.
+    calls: u64,
     /// The relative error of the engine that is known least, once all have one.
     precision: Option<f64>,
 }
 
-impl<'a> Rules<'a> {
-    fn new(measure: &'a Measure, job: &Job) -> Self {
-        let operations_per_call = match job.op.is_text() {
-            true => 1,
-            false => (job.batch * job.threads) as u64,
-        };
-        Rules {
-            measure,
-            operations_per_call,
-        }
-    }
-
+impl Rules<'_> {
     fn min_rounds(&self) -> usize {
         self.measure.min_blocks.min(self.max_rounds())
     }
@@ -163,7 +148,7 @@ impl<'a> Rules<'a> {
         // A precision of 0 asks for none, even where every sample is the same.
         let is_precise =
             self.measure.precision > 0.0 && state.precision.is_some_and(|reached| reached <= self.measure.precision);
-        let is_repeated = self.measure.repeats.is_some_and(|calls| self.calls(state) >= calls);
+        let is_repeated = self.measure.repeats.is_some_and(|calls| state.calls >= calls);
         // Another round is begun if at least half of it is within the budget.
         let half_round_later_ns = state.elapsed_ns as f64 + state.last_round_ns as f64 / 2.0;
         let is_spent = half_round_later_ns > self.budget_ns(state.engines);
@@ -177,7 +162,7 @@ impl<'a> Rules<'a> {
         let repeated = self
             .measure
             .repeats
-            .map_or(0.0, |calls| self.calls(state) as f64 / calls as f64);
+            .map_or(0.0, |calls| state.calls as f64 / calls as f64);
         // An interval narrows with the square root of the work.
         let precise = state
             .precision
@@ -185,10 +170,6 @@ impl<'a> Rules<'a> {
         let by_rule = spent.max(rounds).max(repeated).max(precise);
         let at_least = state.rounds as f64 / self.min_rounds() as f64;
         by_rule.min(at_least).clamp(0.0, 1.0)
-    }
-
-    fn calls(&self, state: &GroupState) -> u64 {
-        state.operations / self.operations_per_call
     }
 }
 

@@ -127,6 +127,17 @@ impl Store {
         Ok(())
     }
 
+    /// The rounds that the cells of a group have blocks of, or have begun.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn rounds_begun(&self, group: GroupId) -> Result<usize, StoreError> {
+        let query = "SELECT MAX(round) FROM block WHERE group_id = ?1";
+        let last = self.connection.query_row(query, [group.0], |row| row.get(0));
+        let last: Option<i64> = last.map_err(self.content("block"))?;
+        Ok(last.map_or(0, |last| usize::try_from(last).unwrap_or(0) + 1))
+    }
+
     /// The queries for the blocks of a group, and for the samples of a block.
     fn block_queries(&self) -> rusqlite::Result<(CachedStatement<'_>, CachedStatement<'_>)> {
         // A study of an earlier version that is only read has no such columns.

@@ -21,3 +21,4 @@ mod report_files;
 mod run;
 mod store;
 mod support;
+mod threads;

@@ -1,6 +1,7 @@
 //! When a group is enough.
 
-use rsalab_engines::{Exponent, Mode, Op};
+use rsalab_engines::{BlockReport, Exponent, Job, Mode, Op};
+use rsalab_measure::Sample;
 
 use super::*;
 
@@ -31,14 +32,13 @@ fn each_rule_ends_a_group_but_not_before_the_least_number_of_blocks() {
         repeats: Some(100),
         ..Measure::default()
     };
-    let job = job(Op::Private, 2, 4);
-    let rules = Rules::new(&measure, &job);
+    let rules = Rules { measure: &measure };
     let going = GroupState {
         rounds: 3,
         engines: 2,
         elapsed_ns: 500_000_000,
         last_round_ns: 200_000_000,
-        operations: 799,
+        calls: 99,
         precision: Some(0.02),
     };
     assert!(!rules.is_enough(&going));
@@ -47,10 +47,7 @@ fn each_rule_ends_a_group_but_not_before_the_least_number_of_blocks() {
             precision: Some(0.01),
             ..going
         },
-        GroupState {
-            operations: 800,
-            ..going
-        },
+        GroupState { calls: 100, ..going },
         GroupState { rounds: 9, ..going },
         GroupState {
             elapsed_ns: 1_900_000_001,
@@ -90,17 +87,17 @@ fn counted_calls_are_neither_more_nor_fewer_than_the_repeats() {
             budget_s: 1e4,
             ..Measure::default()
         };
-        let rules = Rules::new(&measure, &job(Op::TextDecrypt, 2, 1));
+        let rules = Rules { measure: &measure };
         let mut state = GroupState {
             engines: 1,
             ..GroupState::default()
         };
         while !rules.is_enough(&state) {
             let block = measure.block_plan(state.rounds);
-            state.operations += block.calls.unwrap();
+            state.calls += block.calls.unwrap();
             state.rounds += 1;
         }
-        assert_eq!(state.operations, repeats, "{measure:?}");
+        assert_eq!(state.calls, repeats, "{measure:?}");
         assert!(state.rounds as u64 >= repeats.min(min_blocks as u64));
         assert_eq!(rules.share(&state), 1.0);
     }
@@ -108,22 +105,37 @@ fn counted_calls_are_neither_more_nor_fewer_than_the_repeats() {
 
 #[test]
 fn a_text_is_one_call_whatever_its_threads() {
-    let measure = Measure {
-        repeats: Some(10),
-        min_blocks: 1,
-        precision: 0.0,
-        ..Measure::default()
+    let calls = |job: Job| {
+        let mut cell = ActiveCell::new("own".to_owned(), job);
+        let sample = Sample {
+            elapsed_ns: 1,
+            tsc_ticks: None,
+            operations: 16,
+        };
+        cell.blocks.push(TakenBlock {
+            order_index: 0,
+            round: 0,
+            worker_pid: None,
+            report: BlockReport {
+                block: Block {
+                    samples: vec![sample; 2],
+                    discarded_operations: 0,
+                    discarded_ns: None,
+                    started_ns: 0,
+                    elapsed_ns: 2,
+                },
+                tests: Vec::new(),
+                outputs: Vec::new(),
+                trace: Vec::new(),
+                cpu: None,
+            },
+            losses: None,
+        });
+        cell.calls()
     };
-    let job = job(Op::TextEncrypt, 8, 1);
-    let rules = Rules::new(&measure, &job);
-    let nine = GroupState {
-        rounds: 1,
-        engines: 1,
-        operations: 9,
-        ..GroupState::default()
-    };
-    assert!(!rules.is_enough(&nine));
-    assert!(rules.is_enough(&GroupState { operations: 10, ..nine }));
+    assert_eq!(calls(job(Op::TextEncrypt, 8, 1)), 32);
+    assert_eq!(calls(job(Op::Private, 1, 1)), 32);
+    assert_eq!(calls(job(Op::Private, 2, 4)), 4);
 }
 
 #[test]
@@ -135,8 +147,7 @@ fn the_share_is_that_of_the_first_rule_to_end_it() {
         max_blocks: 100,
         ..Measure::default()
     };
-    let job = job(Op::Private, 1, 1);
-    let rules = Rules::new(&measure, &job);
+    let rules = Rules { measure: &measure };
     let state = GroupState {
         rounds: 8,
         engines: 2,
