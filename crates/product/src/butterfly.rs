@@ -1,6 +1,7 @@
 //! Levels of transforms on lines.
 //!
-//! Bounds, in multiples of p (see [`kernel`](crate::kernel) for those of products; a factor of a table is at most 1/2):
+//! Bounds, in multiples of p (see `kernel/eight.rs` for those of products; a factor of a table is at most 1/2;
+//! `bounds.rs` runs all passes on bounds):
 //!
 //! - Forward, an input is at most 2, and so is an output. Of four, x0 is reduced first, to 0.51. A product with the
 //!   first factor is at most 1/2 + 2/10 = 0.7, so that y0 and y2 are at most 1.21, y1 and y3 at most 2.7, the products
@@ -231,7 +232,7 @@ fn four<E: Eight>(token: E::Token, [a, b, c, d]: [&Line; 4], half: usize) -> [E:
     ]
 }
 
-/// A forward butterfly: an x1 of at most 2.8 gives a product of at most 0.78.
+/// A forward butterfly.
 #[inline(always)]
 fn split<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Modulus<E>) {
     let (x0, x1) = (x[a], u.times(x[b], modulus));
@@ -247,7 +248,7 @@ fn join<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, u: Wide<E>, modulus: &Mo
     x[b] = u.times(z0.sub(z1), modulus);
 }
 
-/// As [`split`], by a factor that differs from lane to lane: 3/8 · 2.8/2 = 0.53, so that its product is at most 1.03.
+/// As [`split`], by a factor that differs from lane to lane.
 #[inline(always)]
 fn split_lanes<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Modulus<E>) {
     let (x0, x1) = (x[a], x[b].mul(w, modulus));
@@ -264,10 +265,6 @@ fn join_lanes<E: Doubles>(x: &mut [E; 8], a: usize, b: usize, w: E, modulus: &Mo
 
 /// The last six levels: block `j` of 64. Three are between lines; then rows and columns are exchanged, and stay so, and
 /// three are between lines again.
-///
-/// Bounds: x0 to x3 are reduced (0.51), the others are at most 2: after one level 1.21; the second adds 0.63, the third
-/// 0.69: 2.53. After the exchange all are reduced, three levels with products of at most 0.6, 0.71 and 0.84 make 2.66,
-/// which is reduced where it must be: in the product of two transforms.
 #[inline(always)]
 pub(crate) fn forward64<E: Eight>(
     token: E::Token,
@@ -325,9 +322,6 @@ pub(crate) fn forward64<E: Eight>(
 }
 
 /// [`forward64`] backwards, times 64.
-///
-/// Bounds: inputs of at most 1 make sums of 2 and 4, and products (3AW/8 is 0.38, 0.75) of at most 0.88 and 1.25; at
-/// two levels all but those are reduced, to 0.51, so that the third has sums of 2.5 and products of 0.97.
 #[inline(always)]
 pub(crate) fn inverse64<E: Eight>(
     token: E::Token,

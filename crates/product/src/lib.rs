@@ -14,6 +14,8 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(test)]
+mod bounds;
 mod butterfly;
 mod digits;
 mod field;

@@ -47,7 +47,7 @@ impl Plan {
 
     /// With the longest digits: a coefficient, a sum of m 2^log products and [`TERMS`] such, is below the product of
     /// the primes, which is above 2^(50 primes - 0.002).
-    fn with(primes: usize, m: usize, log: u32) -> Option<Self> {
+    pub(crate) fn with(primes: usize, m: usize, log: u32) -> Option<Self> {
         let room = 50 * primes as u32 - 1;
         let sum = (TERMS * m as u32).next_power_of_two().ilog2() + log;
         let bits = (room.checked_sub(sum)? / 2).min(MAX_BITS);

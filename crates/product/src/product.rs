@@ -191,6 +191,8 @@ impl Multiplier {
         let plan = products[0].0.plan;
         let equal = products.iter().all(|(a, b)| a.plan == plan && b.plan == plan);
         assert!(equal, "transformed for rings of equal length");
+        // What is above 2^n is not added below: it has fewer bits than a digit and 32 more.
+        assert!(from == 0 || from >= 3, "the whole, or the middle");
         self.sum_of_products(products, from, to)
     }
 

@@ -21,8 +21,9 @@
 //!   (1/2 + A/10) p.
 //! - [`mul`](Doubles::mul), with u = fl(1/p): h, u and (unfused) h u are each wrong by 2^-53 of their size, together
 //!   3 · 2^-53 · A W 2^50 (and terms of 2^-100). |r| ≤ (1/2 + 3AW/8) p.
-//! - [`reduce`](Doubles::reduce) is q = rounded a u: |r| ≤ (1/2 + A/4) p at most, for A ≤ 2 it is below 0.51 p, see
-//!   there.
+//! - [`reduce`](Doubles::reduce) is q = the rounded a u, |a| ≤ 8 p: wrong by 2^-49 at most. |r| ≤ 0.501 p.
+//!
+//! `bounds.rs` runs the transforms on these bounds.
 
 /// Eight doubles in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]

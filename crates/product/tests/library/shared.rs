@@ -1,0 +1,112 @@
+//! Which moduli share factors.
+
+use num_bigint::BigUint;
+use rsalab_product::shared_factors;
+
+use crate::Random;
+
+fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+    while b > BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// The gcd of each with the product of all others, 0 and 1 left out.
+fn model(moduli: &[Vec<u8>]) -> Vec<Option<Vec<u8>>> {
+    let one = BigUint::from(1_u8);
+    let numbers: Vec<BigUint> = moduli.iter().map(|bytes| BigUint::from_bytes_be(bytes)).collect();
+    let shared = |i: usize| {
+        let others = numbers.iter().enumerate().filter(|&(j, n)| j != i && *n > one);
+        let product = others
+            .map(|(_, n)| n % &numbers[i])
+            .fold(one.clone(), |a, b| a * b % &numbers[i]);
+        gcd(numbers[i].clone(), product)
+    };
+    let found = (0..moduli.len()).map(|i| (numbers[i] > one).then(|| shared(i)).filter(|gcd| *gcd > one));
+    found.map(|gcd| gcd.map(|gcd| gcd.to_bytes_be())).collect()
+}
+
+#[test]
+fn agrees_with_the_gcd_with_all_others() {
+    let mut random = Random(3);
+    for count in [0, 1, 2, 3, 5, 8, 13, 64, 100, 300] {
+        for bytes in [1, 4, 8, 64, 256, 300] {
+            let common = BigUint::from_bytes_be(&random.bytes(bytes / 2 + 1));
+            let mut moduli: Vec<Vec<u8>> = (0..count)
+                .map(|i| match i % 11 {
+                    3 => (&common * BigUint::from_bytes_be(&random.bytes(bytes / 2 + 1))).to_bytes_be(),
+                    4 => vec![255; bytes],
+                    5 => random.bytes(1 + i * bytes / count),
+                    _ => random.bytes(bytes),
+                })
+                .collect();
+            if count > 4 {
+                moduli[count - 1] = moduli[1].clone();
+                moduli[2] = vec![0];
+                moduli[4] = Vec::new();
+            }
+            let mut last = 0.0;
+            let found = shared_factors(&moduli, 2, &mut |share| {
+                assert!(share > last && share <= 1.0);
+                last = share;
+            });
+            assert_eq!(found, model(&moduli), "{count} of {bytes} bytes");
+        }
+    }
+}
+
+/// Moduli of 1024 bits without small factors but those that are planted: pairs, a triple, equal ones, and one both
+/// whose primes are elsewhere.
+#[test]
+fn what_is_planted_is_found_and_nothing_else() {
+    let mut random = Random(29);
+    let small: Vec<u64> = (3..5000_u64)
+        .step_by(2)
+        .filter(|n| (3..80).step_by(2).all(|d| n % d != 0 || *n == d))
+        .collect();
+    let mut prime = || loop {
+        let mut bytes = random.bytes(64);
+        bytes[0] |= 0x80;
+        bytes[63] |= 1;
+        let number = BigUint::from_bytes_be(&bytes);
+        if small.iter().all(|&d| &number % d != BigUint::ZERO) {
+            return number;
+        }
+    };
+    let mut moduli: Vec<BigUint> = (0..1500).map(|_| prime() * prime()).collect();
+    let (p, q, r) = (prime(), prime(), prime());
+    for (i, shared) in [(7, &p), (1499, &p), (100, &q), (101, &q), (800, &q)] {
+        moduli[i] = shared * prime();
+    }
+    moduli[1200] = &p * &q;
+    moduli[3] = &r * &r;
+    moduli[4] = moduli[900].clone();
+    let bytes: Vec<_> = moduli.iter().map(BigUint::to_bytes_be).collect();
+    let found = shared_factors(&bytes, 2, &mut |_| {});
+    let expected = |i: usize| match i {
+        7 | 1499 => Some(&p),
+        100 | 101 | 800 => Some(&q),
+        1200 | 4 | 900 => Some(&moduli[i]),
+        _ => None,
+    };
+    // Numbers without factors below 5000 share others, rarely: the model says which.
+    let model = model_of_few(&moduli, &found);
+    for (i, found) in found.iter().enumerate() {
+        match expected(i) {
+            Some(expected) => assert_eq!(found, &Some(expected.to_bytes_be()), "{i}"),
+            None => assert_eq!(found, &model[i], "{i}"),
+        }
+    }
+}
+
+/// For those in which something was found that was not planted: what they share. `None` for all others.
+fn model_of_few(moduli: &[BigUint], found: &[Option<Vec<u8>>]) -> Vec<Option<Vec<u8>>> {
+    let exact = |i: usize| {
+        let others = moduli.iter().enumerate().filter(|&(j, _)| j != i);
+        let product = others.fold(BigUint::from(1_u8), |product, (_, n)| product * n % &moduli[i]);
+        Some(gcd(moduli[i].clone(), product).to_bytes_be())
+    };
+    let found = found.iter().enumerate();
+    found.map(|(i, found)| found.as_ref().and_then(|_| exact(i))).collect()
+}
