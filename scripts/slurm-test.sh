@@ -34,6 +34,7 @@ munged --force --key-file="$work/munge/key" --socket="$work/munge/socket" --pid-
   --log-file="$work/munge/log" --seed-file="$work/munge/seed" 2>/dev/null
 host=$(hostname -s)
 cpus=$(nproc)
+memory=$(awk '/MemTotal/ {print int($2 / 1024 / 3)}' /proc/meminfo)
 cat >"$work/slurm.conf" <<CONF
 ClusterName=rsalab
 SlurmctldHost=$host(127.0.0.1)
@@ -60,9 +61,9 @@ SchedulerType=sched/backfill
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 PreemptMode=OFF
-NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=26821 CPUs=$cpus
-NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=26822 CPUs=$cpus
-NodeName=n3 NodeHostname=$host NodeAddr=127.0.0.1 Port=26823 CPUs=$cpus
+NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=26821 CPUs=$cpus RealMemory=$memory
+NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=26822 CPUs=$cpus RealMemory=$memory
+NodeName=n3 NodeHostname=$host NodeAddr=127.0.0.1 Port=26823 CPUs=$cpus RealMemory=$memory
 PartitionName=all Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 CONF
 export SLURM_CONF="$work/slurm.conf"
@@ -96,7 +97,7 @@ running() { squeue -h -t R -j "$1" -o %N | grep -q "$2"; }
 cd "$work"
 # Keys: a node is killed in the middle, and what ran there is requeued.
 begun=$(date +%s)
-"$program" slurm keygen --parts 12 --time 60 --out "$work/keys" -- --count "$keys" --quiet
+"$program" slurm keygen --parts 12 --time 60 --out "$work/keys" -- --count "$keys"
 line=$(submitted "$work/keys")
 say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
@@ -120,6 +121,7 @@ say "keys: $distinct distinct ones of $keys, in $(($(date +%s) - begun)) s; task
 # A study of 60 cells, a node killed in the middle.
 rm -f "$work/slurmd-n2.pid"
 node n2
+scontrol update nodename=n2 state=resume
 until_true 60 idle 3
 cat >"$work/plan.toml" <<'PLAN'
 title = "A study in parts"

@@ -1,0 +1,111 @@
+"""rsalab.ray on a cluster of three nodes on this machine, one of which is removed in the middle.
+
+    ray_cluster.py [KEYS]
+
+scripts/ray-test.sh runs it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import ray
+import rsalab.ray
+from ray.cluster_utils import Cluster
+from rsalab.study import Study
+
+PLAN = """
+title = "A study in parts"
+[measure]
+precision = 0.0
+confidence = 0.95
+budget_s = 0.4
+min_blocks = 4
+max_blocks = 4
+block_ms = 50
+discard_ms = 5
+max_samples = 50
+[[grid]]
+operations = ["private", "public"]
+engines = ["own", "own:plain", "textbook"]
+bits = [512, 640, 768, 896, 1024]
+threads = [1]
+batch = [1, 8]
+exponent = 65537
+"""
+
+
+def remove_after(cluster: Any, node: Any, parts: int) -> Any:
+    """Removes a node once so many parts are done."""
+
+    def progress(done: int, of: int) -> None:
+        if done == parts and node in cluster.worker_nodes:
+            print(f"ray-test: {done} of {of} parts are done: a node is removed", flush=True)
+            cluster.remove_node(node, allow_graceful=False)
+
+    return progress
+
+
+def entries(archive: Path) -> list[dict[str, Any]]:
+    with tarfile.open(archive) as opened:
+        manifest = opened.extractfile("manifest.jsonl")
+        assert manifest is not None
+        return [json.loads(line) for line in manifest.read().splitlines()[1:]]
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    here = Path(tempfile.mkdtemp(prefix="rsalab-ray-test-"))
+    began = time.monotonic()
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    ray.init(address=cluster.address)
+    print(f"ray-test: Ray {ray.__version__}, {len(ray.nodes())} nodes after {time.monotonic() - began:.0f} s", flush=True)
+
+    began = time.monotonic()
+    made = rsalab.ray.keygen(here / "keys", count, parts=20, progress=remove_after(cluster, nodes[0], 4))
+    took = time.monotonic() - began
+    found = entries(made)
+    assert len({entry["sha256"] for entry in found}) == len(found) == count
+    assert [entry["number"] for entry in found] == list(range(1, count + 1))
+    assert not (here / "keys/parts").exists()
+    print(f"ray-test: {count} distinct keys in {took:.1f} s, {count / took:.0f} a second", flush=True)
+    # Done once.
+    assert rsalab.ray.keygen(here / "keys", count, parts=20) == made
+
+    node = cluster.add_node(num_cpus=1)
+    (here / "plan.toml").write_text(PLAN)
+    began = time.monotonic()
+    whole = rsalab.ray.study(here / "study", here / "plan.toml", parts=10, progress=remove_after(cluster, node, 3))
+    study = Study.open(whole)
+    cells = study.cells.to_dict()
+    assert len(cells["engine"]) == 60, len(cells["engine"])
+    assert set(cells["state"]) == {"done"}, set(cells["state"])
+    print(f"ray-test: a study of 60 cells, each once, in {time.monotonic() - began:.1f} s", flush=True)
+
+    # The same CPUs, with and without Ray, in turn: two tasks of a CPU each beside the program with two threads.
+    ratios = []
+    for turn in range(3):
+        began = time.monotonic()
+        rsalab.ray.keygen(here / f"ray-{turn}", count // 2, parts=10)
+        by_ray = time.monotonic() - began
+        began = time.monotonic()
+        words = ["keygen", "--count", str(count // 2), "--threads", "2", "--quiet", "--out", str(here / f"plain-{turn}.tar")]
+        subprocess.run([os.environ["RSALAB_PROGRAM"], *words], check=True)
+        plain = time.monotonic() - began
+        ratios.append(by_ray / plain)
+        print(f"ray-test: {count // 2} keys: {by_ray:.1f} s by Ray, {plain:.1f} s plain: {by_ray / plain:.3f}", flush=True)
+    print(f"ray-test: time by Ray over plain: {sorted(ratios)[1]:.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
+    ray.shutdown()
+    cluster.shutdown()
+    print("ray-test: ok")
+
+
+if __name__ == "__main__":
+    main()
