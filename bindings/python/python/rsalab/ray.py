@@ -22,6 +22,8 @@ import importlib
 import operator
 import os
 import secrets
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -120,7 +122,7 @@ def study(
     if not file.exists():
         text = _program.run(["study", os.fspath(plan), "--print-plan", "--seed", seed or secrets.token_hex(32), *options])
         _write(file, text.encode())
-    text = file.read_bytes()
+    planned = file.read_bytes()
     unoptimised = ["--allow-unoptimised"] if "--allow-unoptimised" in options else []
     made = _parts(
         folder,
@@ -130,7 +132,7 @@ def study(
         operator.index(cpus),
         resources,
         progress,
-        {"plan.toml": text},
+        {"plan.toml": planned},
     )
     _program.run(["merge", "--out", _program.operand(whole), *(_program.operand(files[0].parent) for files in made)])
     return whole
@@ -197,8 +199,6 @@ def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
     try:
         for name, content in files.items():
             _write(Path(here) / name, content)
-        import subprocess
-
         ended = subprocess.run(
             [program, *words],
             cwd=here,
@@ -212,8 +212,6 @@ def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
             raise _program.failure(words[0], ended.returncode, ended.stderr.splitlines())
         return {name: (Path(here) / name).read_bytes() for name in names}
     finally:
-        import shutil
-
         shutil.rmtree(here, ignore_errors=True)
 
 
