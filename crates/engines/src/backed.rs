@@ -16,6 +16,6 @@ mod search;
 mod signature;
 
 pub(crate) use keyed::Keyed;
-pub(crate) use keys::{private_key, public_key, refused};
+pub(crate) use keys::{private_key, private_of, public_key, public_of, refused};
 pub(crate) use resident::ResidentBlocks;
 pub(crate) use search::{Bulk, strict};

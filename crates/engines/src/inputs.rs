@@ -7,6 +7,7 @@ use rsalab_rsa::random::InsecureStudySeed;
 use crate::{
     candidates::average_case,
     job::{Job, StudyKey},
+    loading,
     number::{encrypted, exponent, fixed, power_vartime, private_power_vartime},
     op::{DIGEST_BYTES, Op},
     padding::emsa_pkcs1_v1_5,
@@ -18,7 +19,8 @@ use crate::{
 /// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
 /// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items
 /// are the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for
-/// every eighth, of which one bit was changed. Operations without input get none.
+/// every eighth, of which one bit was changed. Keys to be imported are the study's, again and again. Operations without
+/// input get none.
 pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, items: usize) -> Vec<u8> {
     let mut rng = seed.stream(stream);
     match job.op {
@@ -32,6 +34,13 @@ pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, 
         Op::TextEncrypt | Op::TextDecrypt => of_text(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
         Op::Verify => signed(key, &mut rng, items),
+        Op::ImportPrivate => loading::private_item(key).repeat(items),
+        Op::ImportVerify => {
+            let public = loading::public_item(key);
+            let signed = signed(key, &mut rng, items);
+            let each = signed.chunks(DIGEST_BYTES + key.n.len());
+            each.flat_map(|signed| [&public[..], signed].concat()).collect()
+        }
         Op::PrimeSearch => (0..items).flat_map(|_| average_case(key, &mut rng)).collect(),
     }
 }
@@ -188,7 +197,8 @@ mod tests {
             let expected = job.input_len().unwrap_or(9 * job.layout().input);
             assert_eq!(made.len(), expected, "{op}");
             assert_eq!(made, inputs(&job, &key, &seed, 5, 9), "{op}");
-            if !made.is_empty() {
+            // The key to be imported is the same whatever the stream.
+            if !made.is_empty() && op != Op::ImportPrivate {
                 assert_ne!(made, inputs(&job, &key, &seed, 6, 9), "{op}");
             }
         }

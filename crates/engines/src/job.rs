@@ -132,9 +132,15 @@ impl Job {
             Op::Keygen | Op::PrimePair => Some(0),
             Op::TextEncrypt => Some(self.symbols),
             Op::TextDecrypt => Some(self.text_blocks() * self.layout().input),
-            Op::Private | Op::Public | Op::Totient | Op::PrivateExponent | Op::Sign | Op::Verify | Op::PrimeSearch => {
-                None
-            }
+            Op::Private
+            | Op::Public
+            | Op::Totient
+            | Op::PrivateExponent
+            | Op::Sign
+            | Op::Verify
+            | Op::PrimeSearch
+            | Op::ImportPrivate
+            | Op::ImportVerify => None,
         }
     }
 

@@ -128,7 +128,7 @@ impl Ledger {
 
     /// With the padding that an operation has: that of signatures, and none for raw blocks.
     pub fn padded_for(self, op: Op) -> Self {
-        let padding = matches!(op, Op::Sign | Op::Verify).then(|| SIGNATURE_PADDING.to_owned());
+        let padding = matches!(op, Op::Sign | Op::Verify | Op::ImportVerify).then(|| SIGNATURE_PADDING.to_owned());
         Ledger { padding, ..self }
     }
 

@@ -29,6 +29,7 @@ mod inputs;
 pub mod job;
 pub mod kit;
 pub mod ledger;
+pub mod loading;
 mod number;
 pub mod op;
 pub mod own;

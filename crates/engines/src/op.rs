@@ -31,6 +31,10 @@ pub enum Op {
     Verify,
     /// The two primes of a given sequence of candidates: what finding primes costs, without the chance.
     PrimeSearch,
+    /// A private key read from its encoding, PKCS#8.
+    ImportPrivate,
+    /// A public key read from its encoding, PKCS#1, and one signature verified with it.
+    ImportVerify,
 }
 
 /// Bytes of the digest that is signed: SHA-256's.
@@ -51,6 +55,8 @@ pub const DIGEST_BYTES: usize = 32;
 /// | text decrypt | block, `k` | text block, the job's block symbols |
 /// | sign | digest, 32 | signature, `k` |
 /// | verify | digest ‖ signature, 32 + `k` | 1 if the signature is right, else 0: one byte |
+/// | import private | [`private_key_bytes`] | `n` of the key that was read, `k` |
+/// | import verify | [`public_key_bytes`], then as verify | as verify |
 /// | prime search | [`candidates`] of `h` each | `p ‖ q`, the first two that are prime, `h + h` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -64,7 +70,7 @@ impl Op {
     /// Every operation, in the order in which tables show them.
     ///
     /// The inputs of a study derive from an operation's place in this list: new ones go to its end.
-    pub const ALL: [Op; 11] = [
+    pub const ALL: [Op; 13] = [
         Op::Private,
         Op::Public,
         Op::Keygen,
@@ -76,6 +82,8 @@ impl Op {
         Op::Sign,
         Op::Verify,
         Op::PrimeSearch,
+        Op::ImportPrivate,
+        Op::ImportVerify,
     ];
 
     /// The name used on the command line, in the protocol and in every file.
@@ -92,6 +100,8 @@ impl Op {
             Op::Sign => "sign",
             Op::Verify => "verify",
             Op::PrimeSearch => "prime_search",
+            Op::ImportPrivate => "import_private",
+            Op::ImportVerify => "import_verify",
         }
     }
 
@@ -110,6 +120,8 @@ impl Op {
             Op::Sign => (DIGEST_BYTES, k),
             Op::Verify => (DIGEST_BYTES + k, 1),
             Op::PrimeSearch => (candidates(bits) * h, h + h),
+            Op::ImportPrivate => (private_key_bytes(bits), k),
+            Op::ImportVerify => (public_key_bytes(bits) + DIGEST_BYTES + k, 1),
         };
         Layout { input, output }
     }
@@ -123,7 +135,13 @@ impl Op {
     pub fn takes_random_exponent(self) -> bool {
         !matches!(
             self,
-            Op::Keygen | Op::PrimePair | Op::PrimeSearch | Op::Totient | Op::PrivateExponent
+            Op::Keygen
+                | Op::PrimePair
+                | Op::PrimeSearch
+                | Op::Totient
+                | Op::PrivateExponent
+                | Op::ImportPrivate
+                | Op::ImportVerify
         )
     }
 
@@ -136,6 +154,17 @@ impl Op {
     pub fn is_text(self) -> bool {
         matches!(self, Op::TextEncrypt | Op::TextDecrypt)
     }
+}
+
+/// Bytes of a private key as an input: its length in four bytes, PKCS#8 in DER, and zeros. DER takes up to 96 bytes for
+/// what is not the numbers themselves: of two the modulus's length, and of five a prime's.
+pub fn private_key_bytes(bits: usize) -> usize {
+    4 + 2 * bits.div_ceil(8) + 5 * bits.div_ceil(2).div_ceil(8) + 96
+}
+
+/// Bytes of a public key as an input: its length in four bytes, PKCS#1 in DER, and zeros.
+pub fn public_key_bytes(bits: usize) -> usize {
+    4 + bits.div_ceil(8) + 32
 }
 
 /// Candidates in one item of a prime search at a modulus of `bits` bits: as many as random odd numbers of a prime's
@@ -167,6 +196,6 @@ impl FromStr for Op {
 /// A name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify and prime_search"
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private and import_verify"
 )]
 pub struct UnknownOp(pub String);

@@ -7,9 +7,12 @@
 //! ([`Job::bare`]), to be compared with peers that do neither. Where there is nothing to blind or to check, a bare job
 //! is the same as any other.
 
+mod import;
 mod setup;
 
-use rsalab_rsa::{Backend, CpuBackend, Kernel, Operation, generate::miller_rabin_rounds, kernels};
+use rsalab_rsa::{
+    Backend, CpuBackend, Kernel, Operation, generate::miller_rabin_rounds, kernels, primality::ROUNDS_BEFORE_USE,
+};
 
 use crate::{
     backed::{Bulk, Keyed, private_key, public_key, refused, strict},
@@ -23,9 +26,10 @@ use crate::{
 
 const PLAIN: &str = Own::PLAIN;
 const STRICT: &str = Own::STRICT;
+const TESTED: &str = Own::TESTED;
 
-/// Our own engine. Its variants are the kernels of this machine; `plain`, without the CRT; and `strict`, whose
-/// candidates for primes are all drawn anew.
+/// Our own engine. Its variants are the kernels of this machine; `plain`, without the CRT; `strict`, whose candidates
+/// for primes are all drawn anew; and `tested`, which tests the primes of a key that it imports.
 pub struct Own {
     kernel: Kernel,
     /// `true` if a batch may run on another kernel that is faster for as many items.
@@ -38,6 +42,9 @@ impl Own {
 
     /// The variant that draws every candidate for a prime anew, as the standard says.
     pub const STRICT: &str = "strict";
+
+    /// The variant that tests the primes of a key that it imports.
+    pub const TESTED: &str = "tested";
 
     /// With the fastest kernel that this CPU can run, for each number of items.
     pub fn auto() -> Self {
@@ -63,7 +70,7 @@ impl Own {
                 Op::Public | Op::Verify => Kernel::for_batch(Operation::Public, job.bits, job.batch),
                 _ => self.kernel,
             }),
-            None | Some(PLAIN | STRICT) => Ok(self.kernel),
+            None | Some(PLAIN | STRICT | TESTED) => Ok(self.kernel),
             Some(name) => kernel_named(name),
         }
     }
@@ -89,7 +96,7 @@ impl Engine for Own {
             variants: [preferred]
                 .into_iter()
                 .chain(others)
-                .chain([PLAIN, STRICT])
+                .chain([PLAIN, STRICT, TESTED])
                 .map(str::to_owned)
                 .collect(),
             optimised: crate::OPTIMISED,
@@ -108,6 +115,10 @@ impl Engine for Own {
         ensure!(
             job.variant.as_deref() != Some(STRICT) || is_search,
             "'{STRICT}' is a way to search for primes, which '{op}' is not"
+        );
+        ensure!(
+            job.variant.as_deref() != Some(TESTED) || job.op == Op::ImportPrivate,
+            "'{TESTED}' tests the primes of a private key that is imported, which '{op}' is not"
         );
         let ledger = Ledger {
             constant_time: Some(true),
@@ -163,6 +174,21 @@ impl Engine for Own {
                 exponent: Some(job.exponent),
                 ..ledger
             }),
+            Op::ImportPrivate => Ok(Ledger {
+                rounds: Some(match job.variant.as_deref() {
+                    Some(TESTED) => format!("every relation, {ROUNDS_BEFORE_USE} Miller–Rabin, random bases"),
+                    _ => "every relation, no test of primes".to_owned(),
+                }),
+                lanes: kernel.lanes(),
+                setup: String::new(),
+                ..ledger
+            }),
+            Op::ImportVerify => Ok(Ledger {
+                constant_time: None,
+                exponent: Some(job.exponent),
+                setup: String::new(),
+                ..ledger
+            }),
             Op::TextEncrypt | Op::TextDecrypt => Err("texts are cut into blocks by the harness".into()),
         }
     }
@@ -181,6 +207,11 @@ impl Engine for Own {
             }
             Op::Totient => setup::totients(job),
             Op::PrivateExponent => setup::private_exponents(job),
+            Op::ImportPrivate => {
+                let is_tested = job.variant.as_deref() == Some(TESTED);
+                import::private_keys(job, is_tested.then_some(backend))
+            }
+            Op::ImportVerify => import::verifications(job, backend),
             _ if is_strict(job) => strict(backend, job),
             _ => Box::new(Bulk::new(Box::new(backend), job)?),
         })

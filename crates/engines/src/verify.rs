@@ -11,6 +11,8 @@
 //! | private exponent | `d·e = 1 mod φ`, `d < φ` |
 //! | sign | output below `n`, and `output^e mod n` the digest's encoding |
 //! | verify | 1 if the signature is below `n` and its power is the digest's encoding, else 0 |
+//! | import private | the modulus of the key |
+//! | import verify | as verify |
 //! | prime search | the last candidates of the two halves, probably prime: the others were made composite |
 //! | keygen, prime pair | no prime twice among all outputs |
 //! | text encrypt | each block as public |
@@ -23,7 +25,7 @@ use num_bigint::BigUint;
 use crate::{
     job::{Job, StudyKey},
     number::{encrypted, exponent, is_probable_prime_vartime, power_vartime},
-    op::{DIGEST_BYTES, Op},
+    op::{DIGEST_BYTES, Op, public_key_bytes},
     padding::emsa_pkcs1_v1_5,
 };
 
@@ -91,6 +93,11 @@ pub fn verify<'a>(
             Op::Sign => check_private(&emsa_pkcs1_v1_5(input, layout.output), output, &n, &e),
             Op::Verify => check_verdict(input, output[0], &n, &e),
             Op::PrimeSearch => check_found(input, output),
+            Op::ImportPrivate => match key.is_some_and(|key| key.n == output) {
+                true => Ok(()),
+                false => Err("it is not the modulus of the key"),
+            },
+            Op::ImportVerify => check_verdict(&input[public_key_bytes(job.bits)..], output[0], &n, &e),
             Op::TextEncrypt | Op::TextDecrypt => unreachable!("texts are checked as a whole"),
         };
         checked.map_err(|what| wrong(item, what))?;
@@ -294,6 +301,8 @@ mod tests {
             Op::Sign => power_vartime(&emsa_pkcs1_v1_5(inputs, 64), &d, &n, 64),
             Op::Verify => vec![1],
             Op::PrimeSearch => [&key.p[..], &key.q].concat(),
+            Op::ImportPrivate => key.n.clone(),
+            Op::ImportVerify => vec![1],
             Op::TextDecrypt => {
                 let mut left = job.symbols;
                 let open = |block: &[u8]| {

@@ -8,7 +8,7 @@ use crate::{
     arithmetic, block,
     context::BlockOperation,
     count::Search,
-    generate,
+    generate, import,
     library::{Family, Libcrypto, Version},
     signature,
 };
@@ -134,6 +134,18 @@ impl Engine for EvpEngine {
                 exponent: Some(job.exponent),
                 ..Ledger::native("key read, Montgomery context made, once per thread").padded_for(job.op)
             },
+            Op::ImportPrivate if self.library.table.EVP_PKEY_get_bn_param.is_none() => {
+                return Err("it has no function that tells a key's modulus alone, before OpenSSL 3.0".into());
+            }
+            // `d2i_AutoPrivateKey` takes the numbers as they are: `EVP_PKEY_check` is another call.
+            Op::ImportPrivate => Ledger {
+                rounds: Some("no check of relations, no test of primes".to_owned()),
+                ..Ledger::native("")
+            },
+            Op::ImportVerify => Ledger {
+                exponent: Some(job.exponent),
+                ..Ledger::native("").padded_for(job.op)
+            },
             Op::Keygen => {
                 kit::even_bits(job)?;
                 self.refuse_key(job)?;
@@ -193,6 +205,8 @@ impl Engine for EvpEngine {
             Op::Public => block::blocks(library, BlockOperation::Encrypt, key()?)?,
             Op::Sign => signature::signing(library, job, key()?)?,
             Op::Verify => signature::verifying(library, job, key()?)?,
+            Op::ImportPrivate => import::private_keys(library, job),
+            Op::ImportVerify => import::verifications(library, job),
             Op::PrimeSearch => generate::candidates(library, job),
             Op::Keygen => generate::keys(library, job),
             Op::PrimePair => generate::prime_pairs(library, job),

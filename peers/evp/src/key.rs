@@ -66,17 +66,30 @@ pub(crate) struct Key<'a>(Owned<'a, Pkey>);
 impl<'a> Key<'a> {
     /// Reads a key.
     pub(crate) fn read(library: &'a Libcrypto, der: &KeyDer) -> Result<Self, EngineError> {
-        let (bytes, call) = match der {
-            KeyDer::Private(bytes) => (bytes.as_slice(), "d2i_AutoPrivateKey"),
-            KeyDer::Public(bytes) => (bytes.as_slice(), "d2i_PublicKey"),
-        };
+        match der {
+            KeyDer::Private(bytes) => Key::private(library, bytes),
+            KeyDer::Public(bytes) => Key::public(library, bytes),
+        }
+    }
+
+    /// Reads a private key, of PKCS#1 or PKCS#8.
+    pub(crate) fn private(library: &'a Libcrypto, der: &[u8]) -> Result<Self, EngineError> {
+        Key::of_der(library, der, "d2i_AutoPrivateKey", true)
+    }
+
+    /// Reads a public key of PKCS#1.
+    pub(crate) fn public(library: &'a Libcrypto, der: &[u8]) -> Result<Self, EngineError> {
+        Key::of_der(library, der, "d2i_PublicKey", false)
+    }
+
+    fn of_der(library: &'a Libcrypto, bytes: &[u8], call: &'static str, is_private: bool) -> Result<Self, EngineError> {
         let length = c_long::try_from(bytes.len()).expect("a key of this program has less than 2 GiB");
         let mut position = bytes.as_ptr();
         // SAFETY: `position` points to `length` readable bytes; a null key asks for a new one, which is ours to free.
         let raw = unsafe {
-            match der {
-                KeyDer::Private(_) => (library.table.d2i_AutoPrivateKey)(ptr::null_mut(), &mut position, length),
-                KeyDer::Public(_) => (library.table.d2i_PublicKey)(KIND_RSA, ptr::null_mut(), &mut position, length),
+            match is_private {
+                true => (library.table.d2i_AutoPrivateKey)(ptr::null_mut(), &mut position, length),
+                false => (library.table.d2i_PublicKey)(KIND_RSA, ptr::null_mut(), &mut position, length),
             }
         };
         // SAFETY: what was just read is ours.
@@ -110,6 +123,11 @@ impl<'a> Key<'a> {
         } else {
             self.write_from_der(p, q, d)
         }
+    }
+
+    /// Writes the modulus; from 3.0 on.
+    pub(crate) fn write_modulus(&self, n: &mut [u8]) -> Result<(), EngineError> {
+        self.write_parameter(c"n", n)
     }
 
     /// From 3.0 on: parameters by name.

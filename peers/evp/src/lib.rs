@@ -25,6 +25,7 @@ mod context;
 mod count;
 pub mod engine;
 mod generate;
+mod import;
 mod key;
 pub mod library;
 mod number;

@@ -5,7 +5,7 @@ use rsalab_engines::{
     Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, ensure, kit,
 };
 
-use crate::{block, convert::PrivateVariant, generate, signature};
+use crate::{block, convert::PrivateVariant, generate, import, signature};
 
 /// Variants of the private operation, the default first.
 const PRIVATE: [(&str, PrivateVariant); 3] = [
@@ -89,6 +89,24 @@ impl Engine for RustCryptoEngine {
                         .into(),
                 );
             }
+            // `RsaPrivateKey::from_components` validates and precomputes (`private_key.rs`): no test of primes.
+            Op::ImportPrivate | Op::ImportVerify if job.variant.is_some() => {
+                return Err("it imports keys in one way only".into());
+            }
+            Op::ImportPrivate | Op::ImportVerify
+                if !(RsaPublicKey::MIN_SIZE..=RsaPublicKey::MAX_SIZE).contains(&job.bits) =>
+            {
+                let (least, most) = (RsaPublicKey::MIN_SIZE, RsaPublicKey::MAX_SIZE);
+                return Err(Reason(format!("it reads keys of {least} to {most} bits")));
+            }
+            Op::ImportPrivate => Ledger {
+                rounds: Some("every relation, no test of primes".to_owned()),
+                ..Ledger::native("")
+            },
+            Op::ImportVerify => Ledger {
+                exponent: Some(job.exponent),
+                ..Ledger::native("").padded_for(job.op)
+            },
             other => return Err(kit::not_done("rustcrypto", other)),
         })
     }
@@ -103,6 +121,8 @@ impl Engine for RustCryptoEngine {
             Op::Verify => signature::verifying(job, key()?)?,
             Op::Keygen => generate::keys(job),
             Op::PrimePair => generate::prime_pairs(job),
+            Op::ImportPrivate => import::private_keys(job),
+            Op::ImportVerify => import::verifications(job),
             other => return Err(kit::not_done("rustcrypto", other).into()),
         })
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which jobs are done, and under which conditions | [`engine`] |
 //! | the private and the public operation | `block` |
+//! | keys read from their encoding | `import` |
 //! | signatures | `signature` |
 //! | keys and pairs of primes | `generate` |
 //! | keys, numbers and failures, from one side to the other | `convert` |
@@ -16,6 +17,7 @@ mod block;
 mod convert;
 pub mod engine;
 mod generate;
+mod import;
 mod signature;
 
 pub use engine::RustCryptoEngine;

@@ -8,7 +8,7 @@ use rsalab_engines::{EngineError, Job, Prepared, StudyKey, kit, op::DIGEST_BYTES
 use crate::convert::{PrivateVariant, private_key, public_key, random};
 
 /// SHA-256, by its length and its name in DER.
-fn scheme() -> Pkcs1v15Sign {
+pub(crate) fn scheme() -> Pkcs1v15Sign {
     Pkcs1v15Sign {
         hash_len: Some(DIGEST_BYTES),
         prefix: SHA256_DIGEST_INFO.into(),

@@ -59,7 +59,7 @@ pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Sel
             .select(text)
             .map_err(|error| Failure::new(Class::Usage, error.to_string()))?;
         if let (OWN, Some(variant)) = (selector.engine.name.as_ref(), &selector.variant)
-            && variant != Own::PLAIN
+            && ![Own::PLAIN, Own::STRICT, Own::TESTED].contains(&variant.as_str())
         {
             kernels::known(variant)?;
         }

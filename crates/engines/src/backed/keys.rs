@@ -11,7 +11,11 @@ use crate::{
 
 /// The private key of an operation that takes one.
 pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, EngineError> {
-    let key = kit::key(job, keys)?;
+    private_of(kit::key(job, keys)?)
+}
+
+/// A study's private key.
+pub(crate) fn private_of(key: &StudyKey) -> Result<PrivateKey, EngineError> {
     let others: Vec<OtherPrime> = key
         .others
         .iter()
@@ -37,7 +41,11 @@ pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, En
 
 /// Its public half.
 pub(crate) fn public_key(job: &Job, keys: &[StudyKey]) -> Result<PublicKey, EngineError> {
-    let key = kit::key(job, keys)?;
+    public_of(kit::key(job, keys)?)
+}
+
+/// A study's public key.
+pub(crate) fn public_of(key: &StudyKey) -> Result<PublicKey, EngineError> {
     PublicKey::new(&key.n, &key.e).map_err(refused)
 }
 

@@ -162,9 +162,8 @@ impl<'a> Suite<'a> {
         Ok(true)
     }
 
-    /// As [`Suite::random_inputs`], with a key of more than two primes. Few engines take them, and those that do not
-    /// say so.
-    pub(super) fn more_primes(&mut self, op: Op, items: usize) -> Result<(), SessionError> {
+    /// As [`Suite::random_inputs`], of what few engines do: no word of those that do not.
+    pub(super) fn where_offered(&mut self, op: Op, items: usize) -> Result<(), SessionError> {
         match self.session.supports(&self.job(op))? {
             Ok(_) => self.random_inputs(op, items).map(|_| ()),
             Err(_) => Ok(()),

@@ -251,7 +251,8 @@ fn an_engine_that_is_a_class_conforms() {
         ..Scope::quick()
     };
     let tried = users_engine_conforms("every_thing", &lines.join("\n"), &scope);
-    assert_eq!(tried, Op::ALL);
+    // Imports are tried where they are offered.
+    assert_eq!(tried[..], Op::ALL[..11]);
 }
 
 /// Runs the suite on a program that is found as a user's own engine is. Returns what it does.

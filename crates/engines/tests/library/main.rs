@@ -5,6 +5,7 @@ mod external;
 mod faults;
 mod gpu;
 mod harness;
+mod imports;
 mod java;
 mod stop;
 mod support;

@@ -119,6 +119,8 @@ pub fn op_title(op: Op) -> &'static str {
         Op::TextDecrypt => "Text decryption",
         Op::Sign => "Signing, PKCS#1 v1.5",
         Op::Verify => "Verifying, PKCS#1 v1.5",
+        Op::ImportPrivate => "Import of a private key",
+        Op::ImportVerify => "Import of a public key and one verification",
         Op::PrimeSearch => "Search for two primes, average case",
         other => other.name(),
     }

@@ -17,6 +17,8 @@ pub enum Preset {
     Papers,
     /// Every peer at every size.
     Peers,
+    /// Keys imported, and keys of more primes.
+    Loading,
     /// A few seconds that touch every part: for tests, not for figures.
     Smoke,
 }
@@ -25,7 +27,7 @@ impl Preset {
     /// Every preset, the default first.
     pub fn all() -> impl Iterator<Item = Preset> {
         let articles = Article::all().map(Preset::Article);
-        let others = [Preset::Papers, Preset::Peers, Preset::Smoke];
+        let others = [Preset::Papers, Preset::Peers, Preset::Loading, Preset::Smoke];
         iter::once(Preset::Quick).chain(articles).chain(others)
     }
 
@@ -36,6 +38,7 @@ impl Preset {
             Preset::Article(article) => article.name(),
             Preset::Papers => "papers",
             Preset::Peers => "peers",
+            Preset::Loading => "loading",
             Preset::Smoke => "smoke",
         }
     }
@@ -48,6 +51,9 @@ impl Preset {
             Preset::Papers => "every article in short form, one report; half an hour on 2 cores",
             Preset::Peers => {
                 "private, public, key generation and more at 1024 to 8192 bits on every engine but the textbook's; 45 minutes"
+            }
+            Preset::Loading => {
+                "private keys imported with and without tests of primes, public keys with their first verification, keys of more primes; 4 minutes"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         };
@@ -73,6 +79,7 @@ impl Preset {
             Preset::Article(article) => article.plan(),
             Preset::Papers => papers(),
             Preset::Peers => peers(host),
+            Preset::Loading => written(include_str!("../../presets/loading.toml")),
             Preset::Smoke => written(include_str!("../../presets/smoke.toml")),
         }
     }

@@ -11,7 +11,8 @@ pub(crate) fn unit(job: &Job) -> &'static str {
         Op::Keygen => "keys/s",
         Op::PrimePair | Op::PrimeSearch => "prime pairs/s",
         Op::Sign => "signatures/s",
-        Op::Verify => "verifications/s",
+        Op::Verify | Op::ImportVerify => "verifications/s",
+        Op::ImportPrivate => "keys/s",
         op if op.is_text() => "symbols/s",
         _ => "operations/s",
     }
