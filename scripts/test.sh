@@ -77,7 +77,7 @@ step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
 # The machine code that ships, and the arithmetic with assertions: the tests above run neither.
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
-  $cargo xtask test --profile assertions --locked --package rsalab-arith --lib --test library
+  $cargo xtask test --profile assertions --locked --package rsalab-arith --package rsalab-product --lib --test library
 # Each feature of rsalab-rsa alone.
 step "features of rsalab-rsa" sh scripts/features.sh
 # Threads and tasks in many orders, under a scheduler in the place of the system's.

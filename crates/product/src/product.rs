@@ -97,6 +97,13 @@ impl Work for Recombine<'_> {
     }
 }
 
+/// One product, or a sum of two: of which of some numbers, and which limbs of it.
+pub(crate) struct Sum<'a> {
+    pub(crate) products: &'a [(usize, usize)],
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
 /// Lines whose digits are recombined by one task: a multiple of 8, so that they begin at a limb.
 const PART: usize = 4096;
 
@@ -160,10 +167,17 @@ impl Multiplier {
             out
         } else {
             let plan = Plan::new(bit_length(long) + bit_length(short));
-            let long_values = self.transform(long, &plan);
-            let other = (long != short).then(|| self.transform(short, &plan));
-            let short_values = other.as_ref().unwrap_or(&long_values);
-            self.sum_of_products(&[(&long_values, short_values)], 0, limbs)
+            let whole = |products| Sum {
+                products,
+                from: 0,
+                to: limbs,
+            };
+            let product = if long == short {
+                self.sums(&plan, [long], &[whole(&[(0, 0)])])
+            } else {
+                self.sums(&plan, [long, short], &[whole(&[(0, 1)])])
+            };
+            product.into_iter().next().expect("one sum")
         };
         out.resize(a.len() + b.len(), 0);
         out
@@ -194,6 +208,65 @@ impl Multiplier {
         // What is above 2^n is not added below: it has fewer bits than a digit and 32 more.
         assert!(from == 0 || from >= 3, "the whole, or the middle");
         self.sum_of_products(products, from, to)
+    }
+
+    /// Limbs of sums of products of these numbers, each as [`middle`](Self::middle).
+    ///
+    /// One prime after the other, so that what is transformed is multiplied while it is in a cache.
+    pub(crate) fn sums<const N: usize>(&self, plan: &Plan, numbers: [&[u64]; N], sums: &[Sum<'_>]) -> Vec<Vec<u64>> {
+        let lines = plan.lines();
+        let mut residues: Vec<Buffer> = sums.iter().map(|_| self.pool.take(plan.primes * lines)).collect();
+        // For each prime a part of each of them.
+        let mut parts: Vec<(usize, Vec<&mut [Line]>)> = (0..plan.primes).map(|prime| (prime, Vec::new())).collect();
+        for buffer in &mut residues {
+            for (part, (_, parts)) in buffer.chunks_exact_mut(lines).zip(&mut parts) {
+                parts.push(part);
+            }
+        }
+        // A prime for each thread, as long as there is one for each; then a number for each.
+        let rest = parts.split_off(plan.primes - plan.primes % self.threads);
+        team::for_each(self.threads, parts, |(prime, out)| {
+            self.sums_of_prime(1, plan, prime, numbers, sums, out)
+        });
+        for (prime, out) in rest {
+            self.sums_of_prime(self.threads, plan, prime, numbers, sums, out);
+        }
+        let pairs = residues.iter().zip(sums);
+        pairs
+            .map(|(residues, sum)| self.recombine(plan, residues, sum.from, sum.to))
+            .collect()
+    }
+
+    fn sums_of_prime<const N: usize>(
+        &self,
+        threads: usize,
+        plan: &Plan,
+        prime: usize,
+        numbers: [&[u64]; N],
+        sums: &[Sum<'_>],
+        out: Vec<&mut [Line]>,
+    ) {
+        let mut values = numbers.map(|_| self.pool.take(plan.lines()));
+        let tasks = numbers.into_iter().zip(&mut values).collect();
+        team::for_each(threads, tasks, |(limbs, out)| {
+            self.kernel.run(Forward {
+                plan,
+                prime,
+                limbs,
+                out,
+            });
+        });
+        let tasks = sums.iter().zip(out).collect();
+        team::for_each(threads, tasks, |(sum, out): (&Sum<'_>, &mut [Line])| {
+            let products: Vec<(&[Line], &[Line])> =
+                sum.products.iter().map(|&(a, b)| (&*values[a], &*values[b])).collect();
+            self.kernel.run(Inverse {
+                plan,
+                prime,
+                products: &products,
+                out,
+            });
+        });
     }
 
     /// As [`transformed`](Self::transformed).

@@ -24,8 +24,8 @@ use crate::{
     gcd::gcd,
     natural::{add_assign, bit_length, from_bytes, shift_left, significant, sub_assign, to_bytes, trim},
     plan::Plan,
-    product::Multiplier,
-    reciprocal::reciprocal,
+    product::{Multiplier, Sum},
+    reciprocal::quotient,
     team,
 };
 
@@ -113,11 +113,13 @@ impl Node {
             let bits = bit_length(&a.z) + bit_length(&b.z);
             let d_bits = (bit_length(&a.d) + bit_length(&b.z)).max(bit_length(&b.d) + bit_length(&a.z)) + 1;
             let plan = Plan::new(bits.max(d_bits));
-            let [az, ad, bz, bd] = [&a.z, &a.d, &b.z, &b.d].map(|number| multiplier.transform(number, &plan));
-            [
-                multiplier.sum_of_products(&[(&az, &bz)], 0, limbs(&a.z, &b.z)),
-                multiplier.sum_of_products(&[(&ad, &bz), (&bd, &az)], 0, d_limbs),
-            ]
+            let sum = |products, to| Sum { products, from: 0, to };
+            let sums = [
+                sum(&[(0, 2)][..], limbs(&a.z, &b.z)),
+                sum(&[(1, 2), (3, 0)][..], d_limbs),
+            ];
+            let sums = multiplier.sums(&plan, [&a.z, &a.d, &b.z, &b.d], &sums);
+            sums.try_into().expect("two sums")
         };
         z.truncate(significant(&z));
         d.truncate(significant(&d));
@@ -142,11 +144,16 @@ fn children(multiplier: &Multiplier, fraction: &[u64], a: &[u64], b: &[u64]) -> 
     // What is above the fraction wraps around to below the part that is wanted.
     let ring = limbs.max(b.len() + limbs_a).max(a.len() + limbs_b);
     let plan = Plan::new(64 * ring);
-    let [f, a, b] = [fraction, a, b].map(|number| multiplier.transform(number, &plan));
-    [
-        multiplier.sum_of_products(&[(&f, &b)], limbs - limbs_a, limbs),
-        multiplier.sum_of_products(&[(&f, &a)], limbs - limbs_b, limbs),
-    ]
+    let part = |products, wanted: usize| Sum {
+        products,
+        from: limbs - wanted,
+        to: limbs,
+    };
+    let sums = [part(&[(0, 2)][..], limbs_a), part(&[(0, 1)][..], limbs_b)];
+    multiplier
+        .sums(&plan, [fraction, a, b], &sums)
+        .try_into()
+        .expect("two sums")
 }
 
 /// D/Z modulo 1.
@@ -159,12 +166,9 @@ fn root_fraction(multiplier: &Multiplier, node: &Node) -> Vec<u64> {
     scaled.truncate(node.z.len());
     let mut z = vec![0; limbs + 2 - node.z.len()];
     z.extend(scaled);
-    let inverse = reciprocal(multiplier, &z);
-    let product = multiplier.multiply(&inverse, &shift_left(&node.d, zeros));
-    let one = z.len() + node.z.len();
-    (one - limbs..one)
-        .map(|i| product.get(i).copied().unwrap_or(0))
-        .collect()
+    let mut d = vec![0; limbs + 2 - node.z.len()];
+    d.extend(shift_left(&node.d, zeros));
+    quotient(multiplier, trim(&d), &z)[2..limbs + 2].to_vec()
 }
 
 /// gcd(N, N f).
