@@ -7,11 +7,13 @@
 //! | studies and their reports | `studies` |
 //! | measurements, engines, conformance | `measurements` |
 //! | making, checking and rewriting keys | `keys` |
+//! | auditing many keys | `audit` |
 //! | encrypting, signing, and their opposites | `messages` |
 //! | blind signatures | `blind` |
 //! | works that are spread over machines | `cluster` |
 //! | which values can be typed | `values` |
 
+mod audit;
 mod blind;
 mod cluster;
 mod keys;
@@ -25,6 +27,7 @@ use std::env;
 
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use audit::Audit;
 pub(crate) use blind::{Blind, BlindFinalize, BlindKey, BlindRequest, BlindSign, BlindVerify};
 pub(crate) use cluster::{JobOptions, Slurm, SlurmKeygen, SlurmStudy};
 pub(crate) use keys::{Key, KeyCheck, KeyConvert, KeyFormat, KeyPublic, Keygen};
@@ -121,6 +124,7 @@ pub(crate) enum Command {
     Keygen(Keygen),
     #[command(subcommand)]
     Key(Key),
+    Audit(Audit),
     Sign(Sign),
     Verify(Verify),
     #[command(subcommand)]

@@ -7,7 +7,7 @@
 //! | how the program ends, and with which exit code | `exit`, `signals` |
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
 //! | what of a command line is not repeated | `key_text` |
-//! | which keys are known to be weak | `blocklist` |
+//! | which lists of known keys are searched | `lists` |
 //! | how long it is waited | `patience` |
 //! | how a run is followed | `progress` |
 //! | what -v prints | `steps` |
@@ -37,13 +37,13 @@ use crate::{
 };
 
 mod arguments;
-mod blocklist;
 mod commands;
 mod exit;
 mod files;
 mod kernels;
 mod key_text;
 mod keys;
+mod lists;
 mod output;
 mod passwords;
 mod patience;

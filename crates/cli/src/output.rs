@@ -39,6 +39,11 @@ pub(crate) fn report(text: &str) -> Result<()> {
     }
 }
 
+/// Reports lines of JSON.
+pub(crate) fn report_lines(lines: &str) -> Result<()> {
+    report_as_is(lines)
+}
+
 /// Prints what is reported, to be read by a program or copied.
 fn report_as_is(text: &str) -> Result<()> {
     match write(text.as_bytes()) {

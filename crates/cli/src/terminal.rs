@@ -33,8 +33,8 @@ pub(crate) fn has_colours() -> bool {
 pub(crate) fn coloured(word: &str) -> Cow<'_, str> {
     let colour = match word {
         "OK" | "good" => 32,
-        "weak" | "unsupported" => 33,
-        "FAILED" | "not verified" | "wrong" | "unreadable" => 31,
+        "weak" | "unsupported" | "medium" => 33,
+        "FAILED" | "not verified" | "wrong" | "unreadable" | "high" | "critical" => 31,
         _ => return Cow::Borrowed(word),
     };
     Cow::Owned(format!("\u{1b}[{colour}m{word}\u{1b}[0m"))

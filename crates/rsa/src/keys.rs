@@ -8,14 +8,12 @@
 
 mod private;
 mod public;
-mod shared;
 mod square;
 mod weakness;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;
 pub use rsalab_arith::{OtherPrime, PrivateParts};
-pub use shared::{Sharing, shared_factors};
 pub(crate) use square::{SQUARE, is_square_vartime};
 pub use weakness::Weakness;
 

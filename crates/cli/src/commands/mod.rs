@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use crate::{arguments::Command, exit::Result, output::Log, patience::check_randomness};
 
+mod audit;
 mod bench;
 mod blind;
 mod calibrate;
@@ -63,6 +64,7 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Machine(arguments) => machine::run(&arguments, log),
         Command::Keygen(arguments) => keygen::run(&arguments, log),
         Command::Key(arguments) => key::run(&arguments, log),
+        Command::Audit(arguments) => audit::run(&arguments, log),
         Command::Sign(arguments) => sign::run(&arguments, log),
         Command::Verify(arguments) => verify::run(&arguments, log),
         Command::Blind(arguments) => blind::run(&arguments, log),

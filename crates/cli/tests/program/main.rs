@@ -1,6 +1,7 @@
 //! The program as a user meets it: started as a process, judged by its exit code, its output and its files.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod bad_input;
 mod blind;
 mod calibrate;

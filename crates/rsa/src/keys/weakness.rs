@@ -137,6 +137,20 @@ pub enum Weakness {
 }
 
 impl Weakness {
+    /// Returns whether the public key shows it, so that anybody sees it.
+    pub fn is_public(self) -> bool {
+        !matches!(
+            self,
+            Weakness::ShortPrivateExponent { .. }
+                | Weakness::ClosePrimes
+                | Weakness::ShortPrimes { .. }
+                | Weakness::SparsePrivateExponent
+                | Weakness::PatternedPrime
+                | Weakness::ShortSleevePrime
+                | Weakness::BiasedPrime
+        )
+    }
+
     /// A word for programs.
     pub fn name(self) -> &'static str {
         match self {

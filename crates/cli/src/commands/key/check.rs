@@ -4,34 +4,37 @@ mod verdict;
 
 use std::path::Path;
 
+use rsalab_audit::{
+    Issue,
+    key::{faults, issues},
+    known::Lists,
+    sharing::{Sharing, pairs},
+};
 use rsalab_rsa::{
-    Error, PrivateKey, PublicKey,
+    Error, PublicKey,
     format::{self, Found, Key, Loaded, Place},
-    keys::{Sharing, Weakness, shared_factors},
     primality::rounds_in_a_second,
-    random::SystemRng,
 };
 use rsalab_study::number;
 
 use self::verdict::{Known, Names, Verdict, Weak};
 use crate::{
     arguments::KeyCheck,
-    blocklist::Blocklists,
     exit::{self, Class, Failure, Result},
-    keys,
+    keys, lists,
     output::{self, Log},
     steps,
 };
 
 /// Checks each key, and prints a verdict on it.
 pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<()> {
-    let blocklists = Blocklists::open(&arguments.blocklist)?;
-    if arguments.strict && blocklists.is_empty() {
+    let lists = lists::open(&arguments.blocklist)?;
+    if arguments.strict && lists.is_empty() {
         log.note(
             "no list of known weak keys is installed here (Debian's openssl-blacklist, openssh-blacklist): none was searched",
         );
     }
-    let check = Check { arguments, blocklists };
+    let check = Check { arguments, lists };
     let files = arguments.files.iter();
     let mut verdicts: Vec<Verdict> = files.flat_map(|file| check.verdicts(file)).collect();
     find_shared(&mut verdicts);
@@ -52,7 +55,7 @@ fn find_shared(verdicts: &mut [Verdict]) {
         .filter_map(|(place, verdict)| Some((place, verdict.key.as_ref()?)))
         .collect();
     let keys: Vec<&PublicKey> = there.iter().map(|(_, key)| *key).collect();
-    let found = shared_factors(&keys);
+    let found = pairs(&keys, 1);
     let places: Vec<usize> = there.iter().map(|(place, _)| *place).collect();
     for (one, other, sharing) in found {
         for (this, that) in [(one, other), (other, one)] {
@@ -81,7 +84,7 @@ fn find_shared(verdicts: &mut [Verdict]) {
 /// Options and lists that keys are checked by.
 struct Check<'a> {
     arguments: &'a KeyCheck,
-    blocklists: Blocklists,
+    lists: Lists,
 }
 
 impl Check<'_> {
@@ -138,54 +141,46 @@ impl Check<'_> {
 
     /// The facts of a key; or what is wrong with it.
     fn examine(&self, loaded: &Loaded<Key>) -> Result<Known, Error> {
-        match &loaded.key {
-            Key::Private(key) => self.private(key, loaded),
-            Key::Public(key) => {
-                key.check_modulus()?;
-                Ok(self.known(key, loaded, key.weaknesses(), None))
-            }
+        let is_private = matches!(loaded.key, Key::Private(_));
+        let rounds = self
+            .arguments
+            .rounds
+            .unwrap_or_else(|| rounds_in_a_second(loaded.key.public().bits()));
+        if let Some(Issue { what, .. }) = faults(&[&loaded.key], rounds)?.remove(0) {
+            return Err(Error::InvalidKey { reason: what });
         }
+        let found = issues(loaded, &self.lists);
+        let weak = |issue: Issue| Weak {
+            name: issue.rule.id,
+            what: issue.what,
+        };
+        let weaknesses = found.into_iter().map(weak).collect();
+        Ok(known(loaded, is_private.then_some(rounds), weaknesses))
     }
+}
 
-    fn private(&self, key: &PrivateKey, loaded: &Loaded<Key>) -> Result<Known, Error> {
-        let usual = rounds_in_a_second(key.bits());
-        let rounds = self.arguments.rounds.unwrap_or(usual);
-        key.check_primes(rounds, &mut SystemRng)?;
-        let known = self.known(key.public(), loaded, key.weaknesses(), Some(rounds));
-        Ok(Known {
-            primes: Some(key.primes()),
-            ..known
-        })
-    }
-
-    fn known(&self, key: &PublicKey, loaded: &Loaded<Key>, found: Vec<Weakness>, rounds: Option<usize>) -> Known {
-        let known = found.iter().map(|weakness| (weakness.name(), weakness.to_string()));
-        let listed = self.blocklists.list_of(key).map(|list| {
-            let list = list.display();
-            ("known-weak", format!("it is in the list of known weak keys {list}"))
-        });
-        let marked = loaded.annotations.is_insecure.then(|| {
-            let what = "its file says that it was made from a seed, for tests: whoever has the seed has the key";
-            ("made-from-a-seed", what.to_owned())
-        });
-        let weaknesses = known.chain(listed).chain(marked);
-        Known {
-            holds: loaded.content.name(),
-            private: rounds.is_some(),
-            bits: key.bits(),
-            primes: None,
-            e: hex::encode(key.e()),
-            usage: verdict::usage_in_words(loaded),
-            fingerprint: hex::encode(format::fingerprint(key)),
-            names: Names {
-                ssh_fingerprint: format::openssh::fingerprint(key),
-                jwk_thumbprint: format::jwk::thumbprint(key),
-            },
-            rounds,
-            weaknesses: weaknesses.map(|(name, what)| Weak { name, what }).collect(),
-            encryption: loaded.encryption.as_ref().map(ToString::to_string),
-            encryption_weakness: loaded.encryption.as_ref().and_then(keys::encryption_weakness),
-        }
+/// The facts of a key that has no fault.
+fn known(loaded: &Loaded<Key>, rounds: Option<usize>, weaknesses: Vec<Weak>) -> Known {
+    let key = loaded.key.public();
+    Known {
+        holds: loaded.content.name(),
+        private: rounds.is_some(),
+        bits: key.bits(),
+        primes: match &loaded.key {
+            Key::Private(key) => Some(key.primes()),
+            Key::Public(_) => None,
+        },
+        e: hex::encode(key.e()),
+        usage: verdict::usage_in_words(loaded),
+        fingerprint: hex::encode(format::fingerprint(key)),
+        names: Names {
+            ssh_fingerprint: format::openssh::fingerprint(key),
+            jwk_thumbprint: format::jwk::thumbprint(key),
+        },
+        rounds,
+        weaknesses,
+        encryption: loaded.encryption.as_ref().map(ToString::to_string),
+        encryption_weakness: loaded.encryption.as_ref().and_then(keys::encryption_weakness),
     }
 }
 

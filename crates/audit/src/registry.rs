@@ -1,0 +1,431 @@
+//! All keys that were read: each modulus once, with the places where it is, and what is wrong with it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use rsalab_rsa::{
+    PublicKey,
+    format::{Place, fingerprint},
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    finding::{Finding, KeyName, Location, Report, SharedSecret, Summary},
+    issue::Issue,
+    sharing::SharedPrime,
+    source::{Document, Promise, looks_like_key},
+};
+
+/// A place where a key is.
+#[derive(Debug)]
+struct Use {
+    document: u32,
+    place: Place,
+    /// What holds it.
+    form: &'static str,
+    /// What shows here, and not in the public key.
+    issues: Vec<Issue>,
+}
+
+/// A public key, by modulus and exponent.
+#[derive(Debug)]
+struct Row {
+    modulus: u32,
+    fingerprint: [u8; 32],
+    bits: usize,
+    /// What shows in the public key.
+    issues: Vec<Issue>,
+    uses: Vec<Use>,
+}
+
+/// A document with what is known of it.
+#[derive(Debug)]
+struct File {
+    name: Arc<str>,
+    is_named: bool,
+    /// RSA keys, read or not.
+    keys: usize,
+    foreign: usize,
+    unknown: Vec<usize>,
+    unknown_count: usize,
+    has_records: bool,
+    /// It is no key, but a manifest or an archive.
+    is_other: bool,
+    unread: Option<Issue>,
+}
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    files: Vec<File>,
+    rows: Vec<Row>,
+    by_fingerprint: BTreeMap<[u8; 32], u32>,
+    moduli: Vec<Vec<u8>>,
+    by_modulus: BTreeMap<[u8; 32], u32>,
+    promises: Vec<(u32, Promise)>,
+    /// Issues of places without a key.
+    others: Vec<(u32, Place, Issue)>,
+    private: usize,
+}
+
+/// Lines without a key of which a document keeps the numbers.
+const MOST_LINES: usize = 20;
+
+/// What a piece told of its document, besides keys.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    pub(crate) keys: usize,
+    pub(crate) foreign: usize,
+    pub(crate) unknown: Vec<usize>,
+    pub(crate) has_records: bool,
+    pub(crate) unread: Option<Issue>,
+    pub(crate) promises: Option<Vec<Promise>>,
+}
+
+impl Registry {
+    /// Adds a document, and returns its number.
+    pub(crate) fn document(&mut self, document: Document) -> u32 {
+        let number = u32::try_from(self.files.len()).expect("fewer files than that");
+        self.files.push(File {
+            name: document.name,
+            is_named: document.is_named,
+            keys: 0,
+            foreign: 0,
+            unknown: Vec::new(),
+            unknown_count: 0,
+            has_records: false,
+            is_other: document.is_archive,
+            unread: None,
+        });
+        number
+    }
+
+    /// Adds a key, and returns its number, and whether it is a new one.
+    pub(crate) fn key(&mut self, key: &PublicKey) -> (u32, bool) {
+        let fingerprint = fingerprint(key);
+        if let Some(&row) = self.by_fingerprint.get(&fingerprint) {
+            return (row, false);
+        }
+        let digest: [u8; 32] = Sha256::digest(key.n()).into();
+        let moduli = &mut self.moduli;
+        let modulus = *self.by_modulus.entry(digest).or_insert_with(|| {
+            moduli.push(key.n().to_vec());
+            u32::try_from(moduli.len() - 1).expect("fewer keys than that")
+        });
+        let row = u32::try_from(self.rows.len()).expect("fewer keys than that");
+        self.rows.push(Row {
+            modulus,
+            fingerprint,
+            bits: key.bits(),
+            issues: Vec::new(),
+            uses: Vec::new(),
+        });
+        self.by_fingerprint.insert(fingerprint, row);
+        (row, true)
+    }
+
+    /// Adds a place where a key is, with issues that show in every copy of it and those that show here.
+    pub(crate) fn place(
+        &mut self,
+        row: u32,
+        document: u32,
+        place: Place,
+        form: &'static str,
+        [everywhere, here]: [Vec<Issue>; 2],
+        is_private: bool,
+    ) {
+        self.private += usize::from(is_private);
+        let row = &mut self.rows[row as usize];
+        row.issues.extend(everywhere);
+        row.uses.push(Use {
+            document,
+            place,
+            form,
+            issues: here,
+        });
+    }
+
+    /// Adds an issue of a place that holds no key that could be read.
+    pub(crate) fn issue(&mut self, document: u32, place: Place, issue: Issue) {
+        self.others.push((document, place, issue));
+    }
+
+    /// Adds what a piece told of its document.
+    pub(crate) fn about(&mut self, document: u32, about: About) {
+        let file = &mut self.files[document as usize];
+        file.keys += about.keys;
+        file.foreign += about.foreign;
+        file.unknown_count += about.unknown.len();
+        let room = MOST_LINES.saturating_sub(file.unknown.len());
+        file.unknown.extend(about.unknown.into_iter().take(room));
+        file.has_records |= about.has_records;
+        if about.unread.is_some() {
+            file.unread = about.unread;
+        }
+        if let Some(promises) = about.promises {
+            file.is_other = true;
+            self.promises
+                .extend(promises.into_iter().map(|promise| (document, promise)));
+        }
+    }
+
+    /// Keys that were read.
+    pub(crate) fn keys(&self) -> usize {
+        self.rows.iter().map(|row| row.uses.len()).sum()
+    }
+
+    /// The distinct moduli.
+    pub(crate) fn moduli(&self) -> &[Vec<u8>] {
+        &self.moduli
+    }
+
+    /// What was found, all in all.
+    pub(crate) fn report(self, shared: Vec<SharedPrime>) -> Report {
+        let mut findings = Vec::new();
+        let without_keys = self.add_files(&mut findings);
+        self.add_promises(&mut findings);
+        for (document, place, issue) in &self.others {
+            findings.push(finding(issue, vec![self.location(*document, *place)], Vec::new()));
+        }
+        for row in &self.rows {
+            self.add_issues(row, &mut findings);
+        }
+        let by_modulus = self.rows_by_modulus();
+        self.add_same(&by_modulus, &mut findings);
+        let shared_primes = self.add_shared(&by_modulus, shared, &mut findings);
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        Report {
+            findings,
+            summary: Summary {
+                files: self.files.len(),
+                without_keys,
+                keys: self.keys(),
+                private: self.private,
+                moduli: self.moduli.len(),
+                foreign: self.files.iter().map(|file| file.foreign).sum(),
+            },
+            files: self.files.iter().map(|file| file.name.clone()).collect(),
+            shared_primes,
+        }
+    }
+
+    fn location(&self, document: u32, place: Place) -> Location {
+        Location {
+            file: self.files[document as usize].name.clone(),
+            place,
+        }
+    }
+
+    fn places<'a>(&'a self, uses: impl IntoIterator<Item = &'a Use>) -> Vec<Location> {
+        let mut uses: Vec<&Use> = uses.into_iter().collect();
+        uses.sort_by_key(|found| (found.document, order(found.place)));
+        uses.iter()
+            .map(|found| self.location(found.document, found.place))
+            .collect()
+    }
+
+    /// What is wrong with documents as such. Returns how many hold no key, and are not meant to.
+    fn add_files(&self, findings: &mut Vec<Finding>) -> usize {
+        let with_issue: BTreeSet<u32> = self.others.iter().map(|(document, _, _)| *document).collect();
+        let mut without_keys = 0;
+        for number in 0..self.files.len() {
+            let file = &self.files[number];
+            let document = number as u32;
+            let has_key = file.keys > 0 || file.foreign > 0;
+            let is_promising = file.is_named || looks_like_key(&file.name);
+            let mut issues = Vec::new();
+            match &file.unread {
+                // A key that is known to be one by its contents is a finding whatever its name is.
+                Some(issue) if is_promising || issue.rule.id != "unreadable" || is_about_key(&issue.what) => {
+                    issues.push((Place::Whole, issue.clone()));
+                }
+                _ => {}
+            }
+            if !has_key && file.unread.is_none() && !file.is_other && is_promising && !with_issue.contains(&document) {
+                let what = "this file holds no key: neither PEM, DER nor JSON, nor a line of OpenSSH's, of DNS, or of a modulus";
+                issues.push((Place::Whole, Issue::new("no-key", what)));
+            }
+            if has_key && !file.has_records {
+                for &line in &file.unknown {
+                    issues.push((
+                        Place::Line(line),
+                        Issue::new("unreadable", "this line among keys is none"),
+                    ));
+                }
+                let more = file.unknown_count - file.unknown.len();
+                if more > 0 {
+                    let what = format!("{more} more lines among keys are none");
+                    issues.push((Place::Whole, Issue::new("unreadable", what)));
+                }
+            }
+            let is_silent = issues.is_empty() && !with_issue.contains(&document);
+            without_keys += usize::from(is_silent && !has_key && !file.is_other);
+            for (place, issue) in issues {
+                findings.push(finding(&issue, vec![self.location(document, place)], Vec::new()));
+            }
+        }
+        without_keys
+    }
+
+    /// What manifests promised and is not so.
+    fn add_promises(&self, findings: &mut Vec<Finding>) {
+        if self.promises.is_empty() {
+            return;
+        }
+        let documents: BTreeMap<&str, u32> = self
+            .files
+            .iter()
+            .zip(0..)
+            .map(|(file, number)| (&*file.name, number))
+            .collect();
+        let mut held: BTreeMap<u32, Vec<&[u8; 32]>> = BTreeMap::new();
+        for row in &self.rows {
+            for found in &row.uses {
+                held.entry(found.document).or_default().push(&row.fingerprint);
+            }
+        }
+        for (manifest, promise) in &self.promises {
+            let place = |document| vec![self.location(document, Place::Whole)];
+            match documents.get(&*promise.file) {
+                Some(document) => {
+                    // What could not be read has a finding of its own.
+                    let keys = held.get(document).map(Vec::as_slice).unwrap_or_default();
+                    if !keys.is_empty() && !keys.contains(&&promise.fingerprint) {
+                        let what = "this file holds another key than the manifest of its folder says";
+                        findings.push(finding(
+                            &Issue::new("manifest-mismatch", what),
+                            place(*document),
+                            Vec::new(),
+                        ));
+                    }
+                }
+                None if !promise.is_there() => {
+                    let what = format!("the manifest names {}, which is not there", promise.file);
+                    findings.push(finding(&Issue::new("missing-file", what), place(*manifest), Vec::new()));
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn add_issues(&self, row: &Row, findings: &mut Vec<Finding>) {
+        for issue in &row.issues {
+            findings.push(finding(issue, self.places(&row.uses), vec![name(row)]));
+        }
+        // The same issue in several copies is one finding.
+        let mut here: Vec<(&Issue, Vec<&Use>)> = Vec::new();
+        for found in &row.uses {
+            for issue in &found.issues {
+                match here.iter_mut().find(|(known, _)| *known == issue) {
+                    Some((_, uses)) => uses.push(found),
+                    None => here.push((issue, vec![found])),
+                }
+            }
+        }
+        for (issue, uses) in here {
+            findings.push(finding(issue, self.places(uses), vec![name(row)]));
+        }
+    }
+
+    fn rows_by_modulus(&self) -> Vec<Vec<usize>> {
+        let mut by_modulus = vec![Vec::new(); self.moduli.len()];
+        for (number, row) in self.rows.iter().enumerate() {
+            by_modulus[row.modulus as usize].push(number);
+        }
+        by_modulus
+    }
+
+    /// Keys that are the same, and those of one modulus.
+    fn add_same(&self, by_modulus: &[Vec<usize>], findings: &mut Vec<Finding>) {
+        for rows in by_modulus.iter().filter(|rows| rows.len() > 1) {
+            let rows: Vec<&Row> = rows.iter().map(|&row| &self.rows[row]).collect();
+            let uses = rows.iter().flat_map(|row| &row.uses);
+            let what = format!(
+                "{} keys have this modulus, with different public exponents: the owner of one computes the others",
+                rows.len()
+            );
+            let names = rows.iter().map(|row| name(row)).collect();
+            findings.push(finding(&Issue::new("shared-modulus", what), self.places(uses), names));
+        }
+        for row in &self.rows {
+            // A private key, its public half and its certificate belong together; two of one form do not.
+            let mut forms: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+            for found in &row.uses {
+                forms.entry(found.form).or_default().insert(found.document);
+            }
+            let copies = |form: &str| row.uses.iter().filter(|found| found.form == form).count();
+            let Some((form, copies)) = forms
+                .keys()
+                .map(|form| (*form, copies(form)))
+                .max_by_key(|&(_, copies)| copies)
+            else {
+                continue;
+            };
+            if copies > 1 {
+                let what = format!("it is there {copies} times as {form}");
+                let uses = row.uses.iter().filter(|found| found.form == form);
+                findings.push(finding(
+                    &Issue::new("duplicate-key", what),
+                    self.places(uses),
+                    vec![name(row)],
+                ));
+            }
+        }
+    }
+
+    fn add_shared(
+        &self,
+        by_modulus: &[Vec<usize>],
+        shared: Vec<SharedPrime>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<SharedSecret> {
+        let mut secrets = Vec::with_capacity(shared.len());
+        for SharedPrime { factor, members } in shared {
+            let rows: Vec<&Row> = members
+                .iter()
+                .flat_map(|&member| &by_modulus[member])
+                .map(|&row| &self.rows[row])
+                .collect();
+            let places = self.places(rows.iter().flat_map(|row| &row.uses));
+            let keys: Vec<KeyName> = rows.iter().map(|row| name(row)).collect();
+            let what = format!(
+                "{} moduli share a prime: whoever has two of these public keys computes all of their private keys",
+                members.len()
+            );
+            findings.push(finding(&Issue::new("shared-prime", what), places.clone(), keys.clone()));
+            secrets.push(SharedSecret { factor, keys, places });
+        }
+        secrets
+    }
+}
+
+/// Returns whether a sentence on what cannot be read is about a key, rather than about any other file.
+fn is_about_key(what: &str) -> bool {
+    !what.contains("this is not a key") && !what.contains("this file is empty") && !what.contains("hexadecimal")
+}
+
+fn finding(issue: &Issue, places: Vec<Location>, keys: Vec<KeyName>) -> Finding {
+    Finding {
+        rule: issue.rule,
+        severity: issue.severity,
+        what: issue.what.clone(),
+        places,
+        keys,
+    }
+}
+
+fn name(row: &Row) -> KeyName {
+    KeyName {
+        fingerprint: hex::encode(row.fingerprint),
+        bits: row.bits,
+    }
+}
+
+fn order(place: Place) -> usize {
+    match place {
+        Place::Key(number) | Place::Line(number) | Place::Block(number) => number,
+        _ => 0,
+    }
+}

@@ -1,0 +1,110 @@
+//! The keys of a piece.
+
+use rsalab_rsa::{
+    Result,
+    format::{Annotations, Content as Structure, Key, Loaded, Place, Reading, Restrictions, Usage, load_all},
+};
+
+use super::{
+    line::{self, Line, MODULUS},
+    manifest::Manifest,
+    reader::Body,
+};
+use crate::{issue::Issue, key::unread};
+
+/// A key, or why there is none.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) place: Place,
+    /// What holds it, in words.
+    pub(crate) form: &'static str,
+    pub(crate) key: Result<Loaded<Key>, Issue>,
+}
+
+/// What is in a piece.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) items: Vec<Item>,
+    /// Keys of other algorithms.
+    pub(crate) foreign: usize,
+    /// Lines that are no key, and may have been one.
+    pub(crate) unknown: Vec<usize>,
+    /// `true` if lines are of a zone file, where others than keys belong.
+    pub(crate) has_records: bool,
+    /// Issues with the document.
+    pub(crate) issues: Vec<Issue>,
+    /// Why no key can be read in the whole of a document.
+    pub(crate) unread: Option<Issue>,
+    pub(crate) manifest: Option<Manifest>,
+}
+
+/// Finds the keys of a piece.
+pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
+    let mut content = Content::default();
+    match body {
+        Body::Whole(bytes) => match load_all(bytes, reading) {
+            Ok(found) => content.add(found, None),
+            Err(error) => content.unread = Some(unread(&error)),
+        },
+        Body::Lines(lines) => {
+            for (number, text) in lines {
+                content.add_line(*number, line::line(text, reading));
+            }
+        }
+        Body::Moduli(cells) => {
+            for (number, cell) in cells {
+                let key = line::modulus(cell.trim_ascii(), reading.limits);
+                match key {
+                    Some(key) => content.add_line(*number, Line::One(MODULUS, key)),
+                    None => content.unknown.push(*number),
+                }
+            }
+        }
+        Body::Manifest(name, bytes) => content.manifest = Some(Manifest::read(bytes, name)),
+        Body::Issue(issue) => content.issues.push(issue.clone()),
+    }
+    content
+}
+
+impl Content {
+    fn add(&mut self, found: Vec<rsalab_rsa::format::Found>, line: Option<usize>) {
+        for found in found {
+            if found.is_foreign {
+                self.foreign += 1;
+                continue;
+            }
+            self.items.push(Item {
+                place: line.map_or(found.place, Place::Line),
+                form: found.key.as_ref().map_or("a key", |loaded| loaded.content.name()),
+                key: found.key.map_err(|error| unread(&error)),
+            });
+        }
+    }
+
+    fn add_line(&mut self, number: usize, line: Line) {
+        match line {
+            Line::Blank => {}
+            Line::Keys(found) => self.add(found, Some(number)),
+            Line::One(form, key) => self.items.push(Item {
+                place: Place::Line(number),
+                form,
+                key: key.map(|key| bare(line::public(key))).map_err(|error| unread(&error)),
+            }),
+            Line::Foreign => self.foreign += 1,
+            Line::Other => self.has_records = true,
+            Line::Unknown => self.unknown.push(number),
+        }
+    }
+}
+
+/// A key of which nothing else is said.
+fn bare(key: Key) -> Loaded<Key> {
+    Loaded {
+        key,
+        usage: Usage::Any,
+        restrictions: Restrictions::default(),
+        annotations: Annotations::default(),
+        content: Structure::Pkcs1Public,
+        encryption: None,
+    }
+}

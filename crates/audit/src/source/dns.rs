@@ -1,0 +1,131 @@
+//! Keys in DNS: DKIM (RFC 6376, section 3.6.1) and DNSKEY (RFC 4034, section 2; RFC 3110, section 2).
+
+use base64::{
+    Engine,
+    alphabet::STANDARD,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use rsalab_rsa::{
+    Error, PublicKey, Result,
+    format::{Limits, Reading, load_public_with},
+};
+
+/// Base64 with or without padding, as people write it.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The key of a record; none if it is of another algorithm, or was revoked.
+pub(crate) type Found = Option<Result<PublicKey>>;
+
+/// The key of a DKIM record, in a zone file or as a resolver prints it; none if the text is none.
+pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
+    let text = strings(text);
+    let mut tags = text.split(|&byte| byte == b';').filter_map(|tag| {
+        let equals = tag.iter().position(|&byte| byte == b'=')?;
+        Some((tag[..equals].trim_ascii(), tag[equals + 1..].trim_ascii()))
+    });
+    let all: Vec<(&[u8], &[u8])> = tags.by_ref().collect();
+    let tag = |name: &[u8]| all.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
+    let is_dkim = tag(b"v").is_some_and(|version| version == b"DKIM1") || tag(b"k").is_some();
+    let key = tag(b"p").filter(|_| is_dkim)?;
+    if key.is_empty() || tag(b"k").is_some_and(|kind| kind != b"rsa") {
+        return Some(None);
+    }
+    let damaged = || Error::Format {
+        reason: "this DKIM record is damaged: its key is no base64, or is cut".to_owned(),
+    };
+    Some(Some(match decode(key) {
+        Some(der) => load_public_with(&der, reading).map(|loaded| loaded.key),
+        None => Err(damaged()),
+    }))
+}
+
+/// The text of a record: its strings put together, if it has quotation marks, else what there is.
+fn strings(text: &[u8]) -> Vec<u8> {
+    let Some(first) = text.iter().position(|&byte| byte == b'"') else {
+        return text.to_vec();
+    };
+    let mut joined = Vec::new();
+    for (place, part) in text[first..].split(|&byte| byte == b'"').enumerate() {
+        if place % 2 == 1 {
+            // A semicolon of a zone file may have a backslash before it.
+            joined.extend(part.iter().filter(|&&byte| byte != b'\\'));
+        }
+    }
+    joined
+}
+
+fn decode(base64: &[u8]) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = base64
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    BASE64.decode(digits).ok()
+}
+
+/// The key of a DNSKEY, CDNSKEY or KEY record; none if the text is none.
+pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {
+    let text: Vec<u8> = text
+        .split(|&byte| byte == b'\n')
+        .flat_map(|line| [without_comment(line), b" "].concat())
+        .collect();
+    let mut words = text
+        .split(|byte| byte.is_ascii_whitespace() || b"()".contains(byte))
+        .filter(|word| !word.is_empty());
+    words.find(|word| {
+        [&b"DNSKEY"[..], b"CDNSKEY", b"KEY"]
+            .iter()
+            .any(|kind| word.eq_ignore_ascii_case(kind))
+    })?;
+    let mut number = || std::str::from_utf8(words.next()?).ok()?.parse::<u16>().ok();
+    let (_flags, 3, algorithm) = (number()?, number()?, number()?) else {
+        return None;
+    };
+    // RSAMD5, RSASHA1, RSASHA1-NSEC3-SHA1, RSASHA256, RSASHA512.
+    if ![1, 5, 7, 8, 10].contains(&algorithm) {
+        return Some(None);
+    }
+    let base64: Vec<u8> = words.flatten().copied().collect();
+    let damaged = || Error::Format {
+        reason: "this DNSKEY record is damaged: its key is no base64, or is cut".to_owned(),
+    };
+    let key = decode(&base64).ok_or_else(damaged).and_then(|bytes| {
+        let (e, n) = exponent_and_modulus(&bytes).ok_or_else(damaged)?;
+        check_size(n, limits)?;
+        PublicKey::new(n, e)
+    });
+    Some(Some(key))
+}
+
+fn without_comment(line: &[u8]) -> &[u8] {
+    line.split(|&byte| byte == b';').next().unwrap_or_default()
+}
+
+/// RFC 3110: the length of the exponent in one byte, or in two after a zero; the exponent; the modulus.
+fn exponent_and_modulus(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = match bytes {
+        [0, high, low, rest @ ..] => (usize::from(u16::from_be_bytes([*high, *low])), rest),
+        [len, rest @ ..] => (usize::from(*len), rest),
+        [] => return None,
+    };
+    rest.split_at_checked(len)
+        .filter(|(e, n)| !e.is_empty() && !n.is_empty())
+}
+
+/// Refuses a modulus that is too long, before anything is computed with it.
+pub(crate) fn check_size(n: &[u8], limits: Limits) -> Result<()> {
+    let n = &n[n.iter().take_while(|&&byte| byte == 0).count()..];
+    let bits = n
+        .first()
+        .map_or(0, |first| 8 * n.len() - first.leading_zeros() as usize);
+    match bits > limits.most_bits {
+        true => Err(Error::KeySize {
+            bits,
+            reason: format!("at most {} are taken here", limits.most_bits),
+        }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,134 @@
+//! Lines: keys as OpenSSH has them, DNS records, JSON Web Keys, base64, and moduli.
+
+use num_bigint::BigUint;
+use rsalab_rsa::{
+    Error, PublicKey, Result,
+    format::{Found, Key, Limits, Reading, load_all},
+};
+
+use super::dns;
+
+/// What is on a line.
+#[derive(Debug)]
+pub(crate) enum Line {
+    /// Nothing, or a comment.
+    Blank,
+    /// Keys in a form that the library reads.
+    Keys(Vec<Found>),
+    /// A key that has a form of its own, with its name.
+    One(&'static str, Result<PublicKey>),
+    /// A key of another algorithm.
+    Foreign,
+    /// Something else, which may well belong there.
+    Other,
+    /// Something that is no key, and was to be one for all that is known.
+    Unknown,
+}
+
+/// Digits of the shortest modulus, of 256 bits, in hexadecimal.
+const LEAST_DIGITS: usize = 64;
+
+pub(crate) const DKIM: &str = "a DKIM record";
+pub(crate) const DNSKEY: &str = "a DNSKEY record";
+pub(crate) const MODULUS: &str = "a modulus";
+
+/// Reads a line.
+pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
+    if text.is_empty() || text.starts_with(b"#") || text.starts_with(b";") || text.starts_with(b"//") {
+        return Line::Blank;
+    }
+    if let Some(found) = ssh(text, reading) {
+        return found;
+    }
+    if let Some(found) = dns::dnskey(text, reading.limits) {
+        return found.map_or(Line::Foreign, |key| Line::One(DNSKEY, key));
+    }
+    if let Some(found) = dns::dkim(text, reading) {
+        return found.map_or(Line::Foreign, |key| Line::One(DKIM, key));
+    }
+    if let Some(key) = modulus(text, reading.limits) {
+        return Line::One(MODULUS, key);
+    }
+    if text.starts_with(b"{") || text.starts_with(b"MI") {
+        return match load_all(text, reading) {
+            Ok(found) => Line::Keys(found),
+            Err(error) => Line::One("a key", Err(error)),
+        };
+    }
+    match is_record(text) {
+        true => Line::Other,
+        false => Line::Unknown,
+    }
+}
+
+/// A line of `authorized_keys`, `known_hosts`, or of a public key's file.
+fn ssh(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_algorithm = |word: &&[u8]| {
+        let others = [&b"ecdsa-sha2-"[..], b"sk-ssh-", b"sk-ecdsa-"];
+        word.starts_with(b"ssh-") || others.iter().any(|start| word.starts_with(start))
+    };
+    // Options, names of hosts and markers stand before it.
+    let algorithm = words.by_ref().take(4).find(is_algorithm)?;
+    let key = words.next()?;
+    if !key.starts_with(b"AAAA") {
+        return None;
+    }
+    if algorithm != b"ssh-rsa" {
+        return Some(Line::Foreign);
+    }
+    // A marker of known_hosts would be taken for options, and the name of the host for a key.
+    let marked = text.strip_prefix(b"@").and_then(|text| {
+        let end = text.iter().position(u8::is_ascii_whitespace)?;
+        Some(text[end..].trim_ascii_start())
+    });
+    Some(match load_all(marked.unwrap_or(text), reading) {
+        Ok(found) => Line::Keys(found),
+        Err(error) => Line::One("a line of OpenSSH's", Err(error)),
+    })
+}
+
+/// A modulus in hexadecimal or decimal digits; none if the text is none.
+pub(crate) fn modulus(text: &[u8], limits: Limits) -> Option<Result<PublicKey>> {
+    let mut digits = text;
+    for start in [&b"Modulus="[..], b"modulus=", b"n=", b"N="] {
+        digits = digits.strip_prefix(start).unwrap_or(digits);
+    }
+    digits = digits.trim_ascii();
+    let is_hexadecimal = digits.starts_with(b"0x") || digits.starts_with(b"0X");
+    let digits = &digits[if is_hexadecimal { 2 } else { 0 }..];
+    // OpenSSL prints a colon after each byte.
+    let digits: Vec<u8> = digits.iter().copied().filter(|&byte| byte != b':').collect();
+    if digits.len() < LEAST_DIGITS || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    // No modulus in hexadecimal has decimal digits alone.
+    let radix = match !is_hexadecimal && digits.iter().all(u8::is_ascii_digit) {
+        true => 10,
+        false => 16,
+    };
+    // What is longer than any modulus need not be computed.
+    const MOST_DIGITS: usize = 5_000;
+    if digits.len() > MOST_DIGITS {
+        return Some(Err(Error::Format {
+            reason: format!("these {} digits are more than any modulus has", digits.len()),
+        }));
+    }
+    let number = BigUint::parse_bytes(&digits, radix)?.to_bytes_be();
+    Some(dns::check_size(&number, limits).and_then(|()| {
+        // The exponent is not known, and this one is no fault.
+        PublicKey::new(&number, &[1, 0, 1])
+    }))
+}
+
+/// Returns whether a line is a record of a zone file.
+fn is_record(text: &[u8]) -> bool {
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    text.starts_with(b"$") || words.any(|word| [&b"IN"[..], b"CH", b"HS"].contains(&word))
+}
+
+/// The key of a public half.
+pub(crate) fn public(key: PublicKey) -> Key {
+    Key::Public(key)
+}

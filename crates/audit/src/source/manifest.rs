@@ -1,0 +1,71 @@
+//! The manifest of a folder of keys that `rsalab keygen` made: which files there should be, and with which keys.
+
+use std::{fs, path::Path};
+
+use serde::Deserialize;
+
+use crate::issue::Issue;
+
+/// The key that a file should hold.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    /// The file, as other documents of the folder are called.
+    pub(crate) file: String,
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    pub(crate) fingerprint: [u8; 32],
+}
+
+/// A manifest.
+#[derive(Debug, Default)]
+pub(crate) struct Manifest {
+    pub(crate) promises: Vec<Promise>,
+    pub(crate) issues: Vec<Issue>,
+}
+
+/// The names of members are those of `rsalab keygen`.
+#[derive(Deserialize)]
+struct Entry {
+    file: String,
+    public: Option<String>,
+    sha256: String,
+}
+
+/// Returns whether a file begins as a manifest.
+pub(crate) fn is(head: &[u8]) -> bool {
+    head.starts_with(b"{\"rsalab_keys\":")
+}
+
+impl Manifest {
+    /// Reads the manifest with this name.
+    pub(crate) fn read(bytes: &[u8], name: &str) -> Manifest {
+        let mut manifest = Manifest::default();
+        let folder = match name.rfind(['/', ':']) {
+            Some(end) => &name[..=end],
+            None => "",
+        };
+        let text = String::from_utf8_lossy(bytes);
+        for (line, number) in text.lines().zip(1..).skip(1) {
+            let entry: Option<Entry> = serde_json::from_str(line).ok();
+            let entry = entry.and_then(|entry| Some((hex::decode(&entry.sha256).ok()?.try_into().ok()?, entry)));
+            let Some((fingerprint, entry)) = entry else {
+                let what = format!("line {number} of this manifest is damaged");
+                manifest.issues.push(Issue::new("unreadable", what));
+                continue;
+            };
+            for file in [Some(entry.file), entry.public].into_iter().flatten() {
+                manifest.promises.push(Promise {
+                    file: format!("{folder}{file}"),
+                    fingerprint,
+                });
+            }
+        }
+        manifest
+    }
+}
+
+impl Promise {
+    /// Returns whether the file is there, though no key of it was read.
+    pub(crate) fn is_there(&self) -> bool {
+        fs::symlink_metadata(Path::new(&self.file)).is_ok()
+    }
+}

@@ -1,0 +1,398 @@
+//! Reading: each file in pieces, so that many of them, and parts of a long one, are worked on at once.
+//!
+//! | a file that | is read as |
+//! |---|---|
+//! | is a TAR archive | the files in it |
+//! | begins as the manifest of a folder of ours | what that promises |
+//! | has a line of names of columns, one of which is that of a modulus | the cells of that column |
+//! | is text without PEM or JSON | lines; a DNS record in brackets is one |
+//! | is anything else | a whole, which the library for keys reads |
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Chain, Cursor, Read, stdin},
+    sync::Arc,
+};
+
+use rsalab_rsa::format::MAX_SET_LEN;
+use zeroize::Zeroizing;
+
+use super::{inventory::Entry, manifest};
+use crate::issue::Issue;
+
+/// A file that is looked at.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) name: Arc<str>,
+    /// It was named, rather than found in a folder or an archive.
+    pub(crate) is_named: bool,
+    /// It holds other documents, and no key itself.
+    pub(crate) is_archive: bool,
+}
+
+/// A part of a document.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) document: u32,
+    pub(crate) body: Body,
+}
+
+/// Contents of a piece.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Whole(Zeroizing<Vec<u8>>),
+    /// Lines, each with its number.
+    Lines(Vec<(usize, Zeroizing<Vec<u8>>)>),
+    /// Cells of a column of moduli, each with the number of its line.
+    Moduli(Vec<(usize, Vec<u8>)>),
+    /// The manifest of a folder, with its name.
+    Manifest(Arc<str>, Vec<u8>),
+    /// It is none of them, for this reason.
+    Issue(Issue),
+}
+
+/// Whoever takes what is read.
+pub(crate) trait Sink {
+    /// Takes a document, and gives it a number.
+    fn document(&mut self, document: Document) -> u32;
+
+    /// Takes a piece of a document.
+    fn piece(&mut self, piece: Piece);
+
+    /// Is told that so many bytes were read.
+    fn read(&mut self, bytes: usize);
+}
+
+/// Bytes by which the kind of a file is known.
+const HEAD: usize = 64 << 10;
+/// The longest line.
+const MOST_LINE: usize = 1 << 20;
+/// Lines of a piece, and bytes of one.
+const LINES: usize = 64;
+const PIECE: usize = 64 << 10;
+/// Lines of a DNS record in brackets.
+const MOST_RECORD: usize = 256;
+
+/// Names of a column of moduli.
+const COLUMNS: [&str; 5] = ["modulus", "n", "rsa_modulus", "public_modulus", "rsa_n"];
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reader<'a> {
+    /// The column of moduli, where it has a name of its own.
+    pub(crate) column: Option<&'a str>,
+    /// Bytes of each file that are read; all if there is none.
+    pub(crate) most: Option<u64>,
+}
+
+/// The beginning of a file, and the rest.
+type Bytes<'a> = Chain<Cursor<Zeroizing<Vec<u8>>>, &'a mut dyn Read>;
+
+impl Reader<'_> {
+    /// Reads a file.
+    pub(crate) fn read(self, entry: &Entry, sink: &mut dyn Sink) {
+        let most = self.most.unwrap_or(u64::MAX);
+        let name: Arc<str> = match &entry.path {
+            Some(path) => path.display().to_string().into(),
+            None => "standard input".into(),
+        };
+        let document = Document {
+            name,
+            is_named: entry.is_named,
+            is_archive: false,
+        };
+        match &entry.path {
+            Some(path) => match File::open(path) {
+                Ok(file) => self.read_stream(document, &mut file.take(most), true, sink),
+                Err(error) => not_read(document, &error, sink),
+            },
+            None => self.read_stream(document, &mut stdin().lock().take(most), true, sink),
+        }
+    }
+
+    fn read_stream(self, document: Document, rest: &mut dyn Read, may_be_archive: bool, sink: &mut dyn Sink) {
+        let mut head = Zeroizing::new(Vec::with_capacity(HEAD));
+        if let Err(error) = rest.take(HEAD as u64).read_to_end(&mut head) {
+            return not_read(document, &error, sink);
+        }
+        sink.read(head.len());
+        if may_be_archive && head.get(257..262) == Some(b"ustar") {
+            return self.read_archive(document, &mut Cursor::new(head).chain(rest), sink);
+        }
+        let is_all = head.len() < HEAD;
+        let name = document.name.clone();
+        let number = sink.document(document);
+        let body = if let Some(how) = compression(&head) {
+            let what = format!("it is compressed; give it unpacked: `{how} FILE | rsalab audit -`");
+            Body::Issue(Issue::new("not-examined", what))
+        } else if manifest::is(&head) {
+            self.whole(head, rest, |bytes| Body::Manifest(name, bytes), sink)
+        } else if !is_text(&head)
+            || head.trim_ascii().is_empty()
+            || has_pem(&head)
+            || (is_json(&head) && (is_all || head.trim_ascii_start()[0] == b'['))
+        {
+            self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink)
+        } else if let Some((delimiter, column)) = self.table(&head) {
+            return cells(number, Cursor::new(head).chain(rest), delimiter, column, sink);
+        } else if is_json(&head) {
+            // A set is a whole, a stream is a key a line.
+            match first_line(&head).trim_ascii_end().ends_with(b"}") {
+                true => return lines(number, Cursor::new(head).chain(rest), sink),
+                false => self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink),
+            }
+        } else {
+            return lines(number, Cursor::new(head).chain(rest), sink);
+        };
+        sink.piece(Piece { document: number, body });
+    }
+
+    /// All of a file, if it is not too long.
+    fn whole(
+        self,
+        mut head: Zeroizing<Vec<u8>>,
+        rest: &mut dyn Read,
+        body: impl FnOnce(Vec<u8>) -> Body,
+        sink: &mut dyn Sink,
+    ) -> Body {
+        let before = head.len();
+        let read = rest.take((MAX_SET_LEN - before) as u64 + 1).read_to_end(&mut head);
+        sink.read(head.len() - before);
+        match read {
+            Err(error) => Body::Issue(Issue::new("not-read", error.to_string())),
+            Ok(_) if head.len() > MAX_SET_LEN => {
+                let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
+                Body::Issue(Issue::new("not-examined", what))
+            }
+            Ok(_) => body(std::mem::take(&mut head)),
+        }
+    }
+
+    fn read_archive(self, document: Document, bytes: &mut Bytes<'_>, sink: &mut dyn Sink) {
+        let archive = document.name.clone();
+        let number = sink.document(Document {
+            is_archive: true,
+            ..document
+        });
+        let torn = |error: io::Error| Piece {
+            document: number,
+            body: Body::Issue(Issue::new(
+                "unreadable",
+                format!("this archive is cut or damaged: {}", error.kind()),
+            )),
+        };
+        let mut archive_of_files = tar::Archive::new(bytes);
+        let entries = match archive_of_files.entries() {
+            Ok(entries) => entries,
+            Err(error) => return sink.piece(torn(error)),
+        };
+        for entry in entries {
+            let mut entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return sink.piece(torn(error)),
+            };
+            if !entry.header().entry_type().is_file() {
+                continue;
+            }
+            let member = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            let document = Document {
+                name: format!("{archive}:{member}").into(),
+                is_named: false,
+                is_archive: false,
+            };
+            let before = entry.size();
+            self.read_stream(document, &mut entry, false, sink);
+            if io::copy(&mut entry, &mut io::sink()).is_err() && before > 0 {
+                return sink.piece(torn(io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+    }
+
+    /// The delimiter of a table, and the number of its column of moduli.
+    fn table(self, head: &[u8]) -> Option<(u8, usize)> {
+        let line = first_line(head).trim_ascii();
+        let delimiter = [b',', b';', b'\t']
+            .into_iter()
+            .find(|delimiter| line.contains(delimiter));
+        let delimiter = match (delimiter, self.column) {
+            (Some(delimiter), _) => delimiter,
+            // A table of one column.
+            (None, column) => {
+                let is_column = column.is_some_and(|column| column.as_bytes() == line);
+                return (is_column || line.eq_ignore_ascii_case(b"modulus")).then_some((b',', 0));
+            }
+        };
+        let mut names = line
+            .split(|byte| *byte == delimiter)
+            .map(|name| name.trim_ascii().trim_ascii());
+        let is_meant = |name: &[u8]| {
+            let name = name
+                .strip_prefix(b"\"")
+                .and_then(|name| name.strip_suffix(b"\""))
+                .unwrap_or(name);
+            match self.column {
+                Some(column) => name == column.as_bytes(),
+                None => COLUMNS
+                    .iter()
+                    .any(|column| name.eq_ignore_ascii_case(column.as_bytes())),
+            }
+        };
+        names.position(is_meant).map(|column| (delimiter, column))
+    }
+}
+
+fn not_read(document: Document, error: &io::Error, sink: &mut dyn Sink) {
+    let number = sink.document(document);
+    sink.piece(Piece {
+        document: number,
+        body: Body::Issue(Issue::new("not-read", error.to_string())),
+    });
+}
+
+/// The command that unpacks a file.
+fn compression(head: &[u8]) -> Option<&'static str> {
+    const MAGIC: [(&[u8], &str); 5] = [
+        (b"\x1f\x8b", "gunzip -c"),
+        (b"\xfd7zXZ\0", "xz -dc"),
+        (b"BZh", "bunzip2 -c"),
+        (b"\x28\xb5\x2f\xfd", "zstd -dc"),
+        (b"PK\x03\x04", "unzip -p"),
+    ];
+    MAGIC
+        .iter()
+        .find(|(magic, _)| head.starts_with(magic))
+        .map(|(_, how)| *how)
+}
+
+/// Returns whether bytes are of a text, in UTF-8 or a code of one byte.
+fn is_text(head: &[u8]) -> bool {
+    let is_binary = |&byte: &u8| byte < b' ' && !b"\t\n\r\x0c".contains(&byte);
+    // A sequence of DER, whose length is long.
+    let is_der = head.first() == Some(&0x30) && head.get(1).is_some_and(|&next| next > 0x7f);
+    !is_der && !head.iter().any(is_binary)
+}
+
+fn has_pem(head: &[u8]) -> bool {
+    let marks: [&[u8]; 2] = [b"-----BEGIN ", b"-----END "];
+    marks
+        .iter()
+        .any(|mark| head.windows(mark.len()).any(|window| window == *mark))
+}
+
+fn is_json(head: &[u8]) -> bool {
+    matches!(head.trim_ascii_start(), [b'{' | b'[', ..])
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    text.split(|&byte| byte == b'\n').next().unwrap_or_default()
+}
+
+/// Reads lines. A DNS record that goes on over several of them, in brackets, is one.
+fn lines(document: u32, bytes: Bytes<'_>, sink: &mut dyn Sink) {
+    let mut bytes = BufReader::new(bytes);
+    let (mut batch, mut len, mut number) = (Vec::new(), 0, 0);
+    let issue = |issue| Piece {
+        document,
+        body: Body::Issue(issue),
+    };
+    loop {
+        let mut line = Zeroizing::new(Vec::new());
+        let read = bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) => {
+                sink.piece(issue(Issue::new("not-read", error.to_string())));
+                break;
+            }
+        }
+        number += 1;
+        let first = number;
+        if line.len() == MOST_LINE {
+            sink.piece(issue(Issue::new(
+                "unreadable",
+                format!("line {number} is longer than {MOST_LINE} bytes"),
+            )));
+            break;
+        }
+        // In brackets, line ends are blanks.
+        let mut depth = open_brackets(&line);
+        while depth > 0 && number - first < MOST_RECORD && line.len() < MOST_LINE {
+            let before = line.len();
+            match bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', &mut line) {
+                Ok(read) if read > 0 => number += 1,
+                _ => break,
+            }
+            depth += brackets(&line[before..]);
+        }
+        len += line.len();
+        batch.push((first, line));
+        if batch.len() == LINES || len > PIECE {
+            sink.read(len);
+            let body = Body::Lines(std::mem::take(&mut batch));
+            sink.piece(Piece { document, body });
+            len = 0;
+        }
+    }
+    let body = Body::Lines(batch);
+    sink.piece(Piece { document, body });
+}
+
+/// Brackets that a line of a DNS record leaves open.
+fn open_brackets(line: &[u8]) -> isize {
+    let is_record = || {
+        let mut words = line.split(u8::is_ascii_whitespace);
+        words.any(|word| {
+            let kinds = [&b"TXT"[..], b"DNSKEY", b"CDNSKEY", b"KEY"];
+            kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind))
+        })
+    };
+    match brackets(line) {
+        open @ 1.. if is_record() => open,
+        _ => 0,
+    }
+}
+
+/// Brackets that open, less those that close.
+fn brackets(text: &[u8]) -> isize {
+    let each = text.iter().map(|byte| match byte {
+        b'(' => 1,
+        b')' => -1,
+        _ => 0,
+    });
+    each.sum()
+}
+
+fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &mut dyn Sink) {
+    let mut table = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .from_reader(bytes);
+    let (mut batch, mut len) = (Vec::new(), 0);
+    for record in table.byte_records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                let issue = Issue::new("unreadable", format!("this table is damaged at line {line}"));
+                sink.piece(Piece {
+                    document,
+                    body: Body::Issue(issue),
+                });
+                break;
+            }
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        let cell = record.get(column).unwrap_or_default().to_vec();
+        len += record.as_slice().len();
+        batch.push((usize::try_from(line).unwrap_or(usize::MAX), cell));
+        if batch.len() == LINES {
+            sink.read(std::mem::take(&mut len));
+            let body = Body::Moduli(std::mem::take(&mut batch));
+            sink.piece(Piece { document, body });
+        }
+    }
+    let body = Body::Moduli(batch);
+    sink.piece(Piece { document, body });
+}

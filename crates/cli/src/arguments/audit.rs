@@ -1,0 +1,108 @@
+//! The audit of many keys.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use rsalab_audit::{Severity, rule};
+
+use super::{
+    shared::{JsonOption, ThreadsOption},
+    values::within,
+};
+
+/// Find keys that are weak, broken or damaged, or share a prime, among many
+///
+/// Reads private and public keys in every format that 'rsalab key' reads, certificates, chains and requests, sets of
+/// JSON Web Keys, authorized_keys and known_hosts, DKIM and DNSKEY records, moduli in hexadecimal or decimal digits, a
+/// line each, tables with a column of moduli, TAR archives, and folders with all of these. The manifest of a folder of
+/// 'rsalab keygen' is compared with its keys.
+///
+/// Each finding says what and where it is, how bad, what to do, and who found it first; 'rsalab audit --rules' lists
+/// all there are. Nothing secret is printed: of a prime that keys share, the files are named.
+///
+/// Exit code 0: nothing of the severity of --fail-on or worse was found. Exit code 3: something was. Exit code 5: a
+/// PATH is not there, or a report cannot be written.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab audit keys/
+  rsalab audit issued/ --sarif audit.sarif --junit audit.xml --fail-on high
+  rsalab audit moduli.csv --column n --json
+  ssh-keyscan -t rsa -f hosts | rsalab audit -
+  gunzip -c keys.tar.gz | rsalab audit -")]
+pub(crate) struct Audit {
+    /// Files, folders, or '-' for standard input.
+    #[arg(value_name = "PATH", required_unless_present = "rules")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The least severity that fails the audit.
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Medium)]
+    pub(crate) fail_on: FailOn,
+    /// Pass over findings of a rule, such as duplicate-key; may be given several times.
+    #[arg(long, value_name = "RULE", value_parser = id)]
+    pub(crate) ignore: Vec<String>,
+    /// Also write the findings as SARIF 2.1.0, for code scanning.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Also write them as JUnit XML, a test case for each file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Also write the primes that keys share. They are secrets: the file is readable by its owner only.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_primes: Option<PathBuf>,
+    /// The name of the column of moduli in tables; without it: modulus, n, rsa_modulus, public_modulus or rsa_n.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// A list of known keys, or a folder of lists: Debian's, or SHA-256 of SubjectPublicKeyInfo in hexadecimal.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) blocklist: Vec<PathBuf>,
+    /// Rounds of the Miller–Rabin test for each prime of a private key.
+    #[arg(long, value_name = "N", default_value_t = rsalab_rsa::primality::ROUNDS_BEFORE_USE, value_parser = within(1..=1000_usize))]
+    pub(crate) rounds: usize,
+    /// The file whose first line is the password of encrypted keys; without it they are not examined.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
+    /// Examine keys of more than 8192 bits, up to 16384, which takes seconds each.
+    #[arg(long)]
+    pub(crate) large_keys: bool,
+    /// Say what it will take, and end.
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// List the rules: what is looked for, how bad it is, what to do, and its source.
+    #[arg(long)]
+    pub(crate) rules: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsOption,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// The least severity that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    Low,
+    Medium,
+    High,
+    Critical,
+    /// None does.
+    Never,
+}
+
+impl FailOn {
+    /// The severity; none if none fails.
+    pub(crate) fn severity(self) -> Option<Severity> {
+        match self {
+            FailOn::Low => Some(Severity::Low),
+            FailOn::Medium => Some(Severity::Medium),
+            FailOn::High => Some(Severity::High),
+            FailOn::Critical => Some(Severity::Critical),
+            FailOn::Never => None,
+        }
+    }
+}
+
+fn id(typed: &str) -> Result<String, String> {
+    match rule::find(typed) {
+        Some(rule) => Ok(rule.id.to_owned()),
+        None => Err("there is no such rule; 'rsalab audit --rules' lists them".to_owned()),
+    }
+}
