@@ -76,6 +76,7 @@ mod tests {
             Weakness::Wiener,
             Weakness::SparsePrivateExponent,
             Weakness::PatternedModulus { period: 1 },
+            Weakness::RepeatingModulus { period: 1 },
             Weakness::PatternedPrime,
             Weakness::ShortSleeve { width: 32, unused: 10 },
             Weakness::ShortSleevePrime,

@@ -3,6 +3,7 @@
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey, Result,
     format::{Key, Loaded},
+    keys::MIN_BITS,
     random::WorkerRng,
 };
 
@@ -77,6 +78,9 @@ pub fn faults(keys: &[&Key], rounds: usize) -> Result<Vec<Option<Issue>>> {
 pub fn unread(error: &Error) -> Issue {
     match error {
         Error::InvalidKey { reason } => Issue::new("invalid-key", reason.clone()),
+        Error::KeySize { bits, .. } if *bits < MIN_BITS => {
+            Issue::new("invalid-key", format!("its modulus has {bits} bits, which no key has"))
+        }
         Error::Unsupported { .. } | Error::KeySize { .. } | Error::PasswordMissing | Error::PasswordWrong => {
             Issue::new("not-examined", error.to_string())
         }

@@ -94,6 +94,7 @@ rules! {
     "shared-modulus", High, "Keys have one modulus and different public exponents", REPLACE, "Simmons 1983; DeLaurentis 1984";
     "short-modulus", High, "The modulus is short", "make a new key of 2048 bits at the least", "NIST SP 800-131A rev. 2";
     "invalid-key", High, "The numbers of a key contradict each other", MAKE_AGAIN, "RFC 8017, 3.1 and 3.2; FIPS 186-5, A.1";
+    "repeating-modulus", High, "A part of the modulus repeats itself", REPLACE, "badkeys";
     "close-primes", High, "Primes are closer than the standard allows", REPLACE, "FIPS 186-5, A.1.3, step 5.4";
     "short-private-exponent", High, "The private exponent is short", REPLACE, "FIPS 186-5, A.1.1; Boneh, Durfee 1999";
     "sparse-private-exponent", High, "Hardly any bit of the private exponent is set", REPLACE, "FIPS 186-5, A.1.1";

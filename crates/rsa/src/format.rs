@@ -78,6 +78,7 @@ pub use load::{
 pub use load_many::load_many;
 pub use loaded::Loaded;
 pub use pkcs::{encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for};
+pub use refusal::is_foreign;
 pub use restrictions::{Purpose, Restrictions};
 pub use several::Found;
 pub use source::read;

@@ -2,7 +2,9 @@
 
 use rsalab_rsa::{
     Result,
-    format::{Annotations, Content as Structure, Key, Loaded, Place, Reading, Restrictions, Usage, load_all},
+    format::{
+        Annotations, Content as Structure, Key, Loaded, Place, Reading, Restrictions, Usage, is_foreign, load_all,
+    },
 };
 
 use super::{
@@ -85,6 +87,7 @@ impl Content {
         match line {
             Line::Blank => {}
             Line::Keys(found) => self.add(found, Some(number)),
+            Line::One(_, Err(error)) if is_foreign(&error) => self.foreign += 1,
             Line::One(form, key) => self.items.push(Item {
                 place: Place::Line(number),
                 form,

@@ -44,14 +44,19 @@ pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
 
 /// The text of a record: its strings put together, if it has quotation marks, else what there is.
 fn strings(text: &[u8]) -> Vec<u8> {
-    let Some(first) = text.iter().position(|&byte| byte == b'"') else {
+    // Quotation marks behind a tag belong to its value.
+    let first = text.iter().position(|&byte| byte == b'"');
+    let Some(first) = first.filter(|&first| !text[..first].contains(&b'=')) else {
         return text.to_vec();
     };
-    let mut joined = Vec::new();
-    for (place, part) in text[first..].split(|&byte| byte == b'"').enumerate() {
-        if place % 2 == 1 {
-            // A semicolon of a zone file may have a backslash before it.
-            joined.extend(part.iter().filter(|&&byte| byte != b'\\'));
+    let (mut joined, mut is_inside, mut bytes) = (Vec::new(), false, text[first..].iter());
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'"' => is_inside = !is_inside,
+            // A semicolon or a quotation mark may have a backslash before it.
+            b'\\' if is_inside => joined.extend(bytes.next()),
+            byte if is_inside => joined.push(byte),
+            _ => {}
         }
     }
     joined
@@ -66,6 +71,9 @@ fn decode(base64: &[u8]) -> Option<Vec<u8>> {
     BASE64.decode(digits).ok()
 }
 
+/// Characters of the shortest RSA key, of 256 bits.
+const LEAST_BASE64: usize = 44;
+
 /// The key of a DNSKEY, CDNSKEY or KEY record; none if the text is none.
 pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {
     let text: Vec<u8> = text
@@ -75,11 +83,19 @@ pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {
     let mut words = text
         .split(|byte| byte.is_ascii_whitespace() || b"()".contains(byte))
         .filter(|word| !word.is_empty());
-    words.find(|word| {
+    let is_kind = |word: &&[u8]| {
         [&b"DNSKEY"[..], b"CDNSKEY", b"KEY"]
             .iter()
             .any(|kind| word.eq_ignore_ascii_case(kind))
-    })?;
+    };
+    // The data of a record alone begins with its flags.
+    let is_bare = words
+        .clone()
+        .take(3)
+        .all(|word| word.len() <= 5 && word.iter().all(u8::is_ascii_digit));
+    if !is_bare {
+        words.find(is_kind)?;
+    }
     let mut number = || std::str::from_utf8(words.next()?).ok()?.parse::<u16>().ok();
     let (_flags, 3, algorithm) = (number()?, number()?, number()?) else {
         return None;
@@ -89,6 +105,9 @@ pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {
         return Some(None);
     }
     let base64: Vec<u8> = words.flatten().copied().collect();
+    if is_bare && base64.len() < LEAST_BASE64 {
+        return None;
+    }
     let damaged = || Error::Format {
         reason: "this DNSKEY record is damaged: its key is no base64, or is cut".to_owned(),
     };

@@ -291,3 +291,37 @@ fn what_cannot_be_examined_is_said() {
     let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.id).collect();
     assert_eq!(rules, ["unreadable", "not-read"]);
 }
+
+#[test]
+fn records_of_dns_may_be_written_in_many_ways() {
+    let keys = family(5, 47);
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let dkim = |place: usize| STANDARD.encode(spki(keys[place].public()));
+    let bare = STANDARD.encode([&[0, 0, 3, 1, 0, 1], keys[4].public().n()].concat());
+    let records = [
+        format!("v=DKIM1;k=rsa;comment=\"quoted\";p={}", dkim(0)),
+        format!("\"v=DKIM1\\; n=a \\\" in it\\; p={}\"", dkim(1)),
+        format!("v=DKIM1; p={}", dkim(2).replace('A', "A ")),
+        format!("k=rsa; p={}", dkim(3).trim_end_matches('=')),
+        format!("256 3 8 {bare}"),
+        "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=".to_owned(),
+        "v=DKIM1; p=".to_owned(),
+        "v=DKIM1; p=MIIB!".to_owned(),
+        "v=DKIM1; p=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE".to_owned(),
+        "256 3 8 0".to_owned(),
+    ];
+    write(at, "records.txt", records.join("\n"));
+    let report = audit(at);
+    let line = |number: usize| format!("records.txt, line {number}");
+    assert_eq!(
+        found(&report, at),
+        [
+            ("shared-prime", (1..=5).map(line).collect()),
+            ("unreadable", vec![line(10)]),
+            ("unreadable", vec![line(8)]),
+            ("unreadable", vec![line(9)]),
+        ]
+    );
+    assert_eq!((report.summary.keys, report.summary.foreign), (5, 2));
+}

@@ -73,8 +73,8 @@ pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {
 /// The end of what is said of keys of other algorithms.
 const RSA_ONLY: &str = "rsalab works with RSA keys only";
 
-/// Returns whether an error is about a key of another algorithm than RSA, which may be a good one.
-pub(super) fn is_foreign(error: &Error) -> bool {
+/// Returns whether an error of reading is about a key of another algorithm than RSA, which may be a good one.
+pub fn is_foreign(error: &Error) -> bool {
     matches!(error, Error::Unsupported { reason } if reason.ends_with(RSA_ONLY))
 }
 

@@ -9,6 +9,7 @@
 //! | a private exponent that Wiener's attack finds | the public key | `wiener` |
 //! | a private exponent that is short, or has few bits set | the private key | here |
 //! | primes whose bits repeat | the public key, if both do; the private key | `pattern` |
+//! | a modulus a part of which repeats | the public key | `pattern` |
 //! | limbs that were filled in part | the same | `sleeve` |
 //! | far more zeros than ones, or ones than zeros | the public key | `bias` |
 //! | a modulus that a backdoor of xz listens to | the public key | here |
@@ -22,6 +23,7 @@ mod wiener;
 
 use rsalab_arith::integer;
 
+use self::pattern::Pattern;
 use super::{PrivateKey, PublicKey, most_primes};
 
 /// Why a key that is well formed protects less than its length promises.
@@ -99,6 +101,12 @@ pub enum Weakness {
         /// Bits of the pattern, or a multiple of them.
         period: usize,
     },
+    /// A modulus a part of which is a short pattern, repeated: somebody chose that part, or the key is damaged.
+    #[error("a part of its modulus repeats itself after {period} bits: it was not drawn at random, or is damaged")]
+    RepeatingModulus {
+        /// Bits of the pattern, or a multiple of them; 1 for equal bits in a row.
+        period: usize,
+    },
     /// A prime whose bits are a short pattern, repeated. Seen in a private key alone.
     #[error(
         "the bits of one of its primes are a pattern that repeats, which can be guessed (Bernstein and others 2013)"
@@ -165,6 +173,7 @@ impl Weakness {
             Weakness::Wiener => "wiener",
             Weakness::SparsePrivateExponent => "sparse-private-exponent",
             Weakness::PatternedModulus { .. } => "patterned-modulus",
+            Weakness::RepeatingModulus { .. } => "repeating-modulus",
             Weakness::PatternedPrime => "patterned-prime",
             Weakness::ShortSleeve { .. } => "short-sleeve",
             Weakness::ShortSleevePrime => "short-sleeve-prime",
@@ -228,8 +237,10 @@ impl PublicKey {
         if wiener::finds_vartime(self.n(), self.e()) {
             found.push(Weakness::Wiener);
         }
-        if let Some(period) = pattern::period_vartime(self.n()) {
-            found.push(Weakness::PatternedModulus { period });
+        match pattern::pattern_vartime(self.n()) {
+            Some(Pattern::Primes(period)) => found.push(Weakness::PatternedModulus { period }),
+            Some(Pattern::Modulus(period)) => found.push(Weakness::RepeatingModulus { period }),
+            None => {}
         }
         match (sleeve::unused_places(self.n()), bias::percent_set(self.n())) {
             (Some((width, unused)), _) => found.push(Weakness::ShortSleeve { width, unused }),

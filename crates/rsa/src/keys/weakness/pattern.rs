@@ -22,37 +22,42 @@ const LONGEST: usize = 224;
 /// Equal bits in a row that no random number has.
 const RUN: usize = 100;
 
-/// The period of a pattern that shows in a modulus, big-endian.
-pub(super) fn period_vartime(n: &[u8]) -> Option<usize> {
+/// What repeats in a modulus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Both primes have this period, which shows in the second product and not in the first.
+    Primes(usize),
+    /// A part of the modulus itself has it: somebody chose it, or it is damaged. Primes of a period of 1 or 2 look so.
+    Modulus(usize),
+}
+
+/// The pattern that shows in a modulus, big-endian.
+pub(super) fn pattern_vartime(n: &[u8]) -> Option<Pattern> {
     let n = BigUint::from_bytes_be(n);
     let half = usize::try_from(n.bits() / 2).unwrap_or(0);
     // Beyond this, no run is left between the parts of the product.
     let longest = LONGEST.min(half.saturating_sub(RUN + 13) / 4);
     if has_run(&n) {
-        return Some(1);
+        return Some(Pattern::Modulus(1));
     }
-    // A shorter period has a multiple among these.
-    (longest / 2 + 1..=longest).find(|&period| {
-        // A pattern in n itself shows in the first product.
+    // A shorter period has a multiple among these. The first that shows decides: a part of the modulus that repeats
+    // shows in the second product, too, at other multiples.
+    (longest / 2 + 1..=longest).find_map(|period| {
         let once = (&n << period) - &n;
+        if has_run(&once) {
+            return Some(Pattern::Modulus(period));
+        }
         let twice = (&once << period) - &once;
-        has_run(&once) || has_run(&twice)
+        has_run(&twice).then_some(Pattern::Primes(period))
     })
 }
 
 /// Returns whether a number has [`RUN`] equal bits in a row.
 fn has_run(number: &BigUint) -> bool {
     let words = number.to_u64_digits();
-    // So many bits fill half of a word from one of its ends, at the least.
-    let may_be_in = |word: &u64| {
-        let ends = [
-            word.leading_zeros(),
-            word.leading_ones(),
-            word.trailing_zeros(),
-            word.trailing_ones(),
-        ];
-        ends.iter().any(|&equal| equal as usize >= RUN / 2)
-    };
+    // So many bits fill 50 of a word from one of its ends, at the least: where neighbours differ, 14 to 48 are clear.
+    const MIDDLE: u64 = (1 << (RUN / 2 - 1)) - (1 << (64 - RUN / 2));
+    let may_be_in = |&word: &u64| (word ^ word >> 1) & MIDDLE == 0;
     words.iter().any(may_be_in) && longest_run(&words) >= RUN
 }
 
