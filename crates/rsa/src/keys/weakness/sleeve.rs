@@ -7,8 +7,9 @@
 //! source in certificates).
 //!
 //! The bits that no limb sets are counted, without the lowest limb, which the search for a prime changes, and the
-//! highest, whose length is set. That `z` of `w` places are clear in all of `m` limbs happens to a random number with
-//! probability C(w, z) 2^(−z m) at most; what is above 2^(−[`BEYOND_CHANCE`]) is taken for chance.
+//! highest, whose length is set. That `z` of `w` places are clear in all of `m` limbs happens to a random number, of
+//! whose bits a part `c` is clear, with probability C(w, z) c^(z m) at most; what is above 2^(−[`BEYOND_CHANCE`]) is
+//! taken for chance. (`c` is that of the number: one that is merely biased has no such form.)
 
 use super::pattern::words_of;
 
@@ -23,6 +24,8 @@ const BEYOND_CHANCE: f64 = 72.0;
 pub(super) fn unused_places(number: &[u8]) -> Option<(usize, usize)> {
     let words = words_of(number);
     let bits = 64 * words.len();
+    let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+    let clear = 1.0 - f64::from(ones) / (bits as f64).max(1.0);
     WIDTHS.into_iter().find_map(|width| {
         let limbs = bits / width;
         if limbs < 4 {
@@ -39,14 +42,15 @@ pub(super) fn unused_places(number: &[u8]) -> Option<(usize, usize)> {
         }
         let used: u32 = set.iter().map(|word| word.count_ones()).sum();
         let unused = width - used as usize;
-        is_no_chance(width, unused, limbs - 2).then_some((width, unused))
+        is_no_chance(width, unused, limbs - 2, clear).then_some((width, unused))
     })
 }
 
-/// Returns whether a random number has this form with a probability of less than 2^(−[`BEYOND_CHANCE`]).
-fn is_no_chance(width: usize, unused: usize, limbs: usize) -> bool {
+/// Returns whether a number of whose bits a part is `clear` has this form with a probability of less than
+/// 2^(−[`BEYOND_CHANCE`]).
+fn is_no_chance(width: usize, unused: usize, limbs: usize, clear: f64) -> bool {
     let choices: f64 = (0..unused).map(|k| ((width - k) as f64 / (k + 1) as f64).log2()).sum();
-    (unused * limbs) as f64 - choices > BEYOND_CHANCE
+    (unused * limbs) as f64 * -clear.log2() - choices > BEYOND_CHANCE
 }
 
 #[cfg(test)]
@@ -69,9 +73,9 @@ mod tests {
     #[test]
     fn chance_is_counted() {
         // Of 14 limbs of 128 bits, a place is clear in all with 2^-14: five places are 2^-70 times 2.5e8 choices.
-        assert!(!is_no_chance(128, 5, 14));
-        assert!(is_no_chance(128, 10, 14));
-        assert!(is_no_chance(32, 2, 62));
-        assert!(!is_no_chance(32, 1, 62));
+        assert!(!is_no_chance(128, 5, 14, 0.5));
+        assert!(is_no_chance(128, 10, 14, 0.5));
+        assert!(is_no_chance(32, 2, 62, 0.5));
+        assert!(!is_no_chance(32, 1, 62, 0.5));
     }
 }
