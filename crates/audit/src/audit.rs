@@ -50,6 +50,8 @@ pub struct Options<'a> {
     pub lists: Option<&'a Lists>,
     /// The name of the column of moduli in tables.
     pub column: Option<&'a str>,
+    /// Bytes of memory that the search for shared primes may take; it takes longer with less.
+    pub memory: Option<u64>,
 }
 
 impl Default for Options<'_> {
@@ -61,6 +63,7 @@ impl Default for Options<'_> {
             threads: thread::available_parallelism().map_or(1, usize::from),
             lists: None,
             column: None,
+            memory: None,
         }
     }
 }
@@ -109,7 +112,7 @@ impl<'a> Audit<'a> {
         let registry = self.read(inventory, None, progress);
         let moduli = registry.moduli();
         let count = moduli.len();
-        let shared = shared_primes(moduli, self.options.threads, &mut |done| {
+        let shared = shared_primes(moduli, self.options.threads, self.options.memory, &mut |done| {
             progress(Progress::Shared { moduli: count, done });
         });
         registry.report(shared)

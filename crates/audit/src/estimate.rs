@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     audit::Audit,
+    sharing::MEMORY,
     source::{Entry, Inventory},
 };
 
@@ -61,19 +62,27 @@ impl Audit<'_> {
         let factor = (all as f64 / sampled as f64).max(1.0);
         let len = moduli.iter().map(Vec::len).sum::<usize>() as f64 / moduli.len() as f64;
         let distinct = (moduli.len() as f64 * factor).min(inventory_limit(all));
-        let memory = distinct * (len * (2.0 + PER_DOUBLING * distinct.max(2.0).log2()) + PER_KEY);
+        let search = (distinct * len * MEMORY as f64) as u64;
+        let kept = (distinct * (len + PER_KEY)) as u64 + BASE;
+        let time =
+            |moduli: f64| search_time(len as usize, self.options.threads).mul_f64((moduli / MODULI as f64).powf(POWER));
+        // As `sharing` divides it.
+        let (search, shared_time) = match self.options.memory {
+            Some(most) if search > most => {
+                let parts = (2 * search).div_ceil(most.max(1)) as f64;
+                (most, time(2.0 * distinct / parts).mul_f64(parts * (parts - 1.0) / 2.0))
+            }
+            _ => (search, time(distinct)),
+        };
         Some(Estimate {
             keys: (keys as f64 * factor) as u64,
             keys_time: taken.mul_f64(factor),
-            shared_time: search_time(len as usize, self.options.threads)
-                .mul_f64((distinct / MODULI as f64).powf(POWER)),
-            memory: memory as u64 + BASE,
+            shared_time,
+            memory: search + kept,
         })
     }
 }
 
-/// Bytes of a modulus, in all trees, for each doubling of their number.
-const PER_DOUBLING: f64 = 1.2;
 /// Bytes of what is known of a key, besides its modulus.
 const PER_KEY: f64 = 700.0;
 /// Bytes of the program.

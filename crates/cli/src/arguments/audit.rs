@@ -55,6 +55,9 @@ pub(crate) struct Audit {
     /// A list of known keys, or a folder of lists: Debian's, or SHA-256 of SubjectPublicKeyInfo in hexadecimal.
     #[arg(long, value_name = "PATH")]
     pub(crate) blocklist: Vec<PathBuf>,
+    /// Bytes that the search for shared primes may take, such as 500M or 4G; with less than it needs, it takes longer.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory: Option<u64>,
     /// Rounds of the Miller–Rabin test for each prime of a private key.
     #[arg(long, value_name = "N", default_value_t = rsalab_rsa::primality::ROUNDS_BEFORE_USE, value_parser = within(1..=1000_usize))]
     pub(crate) rounds: usize,
@@ -97,6 +100,27 @@ impl FailOn {
             FailOn::Critical => Some(Severity::Critical),
             FailOn::Never => None,
         }
+    }
+}
+
+/// A number of bytes, with a letter for thousands, millions or thousands of millions.
+fn bytes(typed: &str) -> Result<u64, String> {
+    let split = typed
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(typed.len());
+    let (number, unit) = typed.split_at(split);
+    let unit: u64 = match unit {
+        "" => 1,
+        "K" | "k" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        "T" => 1_000_000_000_000,
+        _ => 0,
+    };
+    let number: Option<u64> = number.parse().ok();
+    match number.and_then(|number| number.checked_mul(unit)) {
+        Some(bytes) if bytes >= 1_000_000 => Ok(bytes),
+        _ => Err("1M at the least is possible, as a number with K, M, G or T".to_owned()),
     }
 }
 

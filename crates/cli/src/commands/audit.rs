@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Audit, log: Log) -> Result<()> {
         threads: arguments.threads.count(),
         lists: Some(&lists),
         column: arguments.column.as_deref(),
+        memory: arguments.memory,
     };
     let inventory = Inventory::of(&arguments.paths);
     let audit = Audited::new(&options);

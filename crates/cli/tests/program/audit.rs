@@ -133,6 +133,8 @@ fn what_makes_no_sense_is_refused_at_once() {
         ("missing", 5, "cannot read missing"),
         ("- -", 2, "two things cannot both be standard input"),
         (". --ignore nonsense", 2, "there is no such rule"),
+        (". --memory 1", 2, "1M at the least"),
+        (". --memory 99999999999G", 2, "1M at the least"),
         (". --blocklist list", 3, "line 1 of list is not of a list of keys"),
         (". --password-file missing", 5, "missing"),
     ] {
