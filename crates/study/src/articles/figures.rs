@@ -67,6 +67,7 @@ impl Evidence<'_> {
             series,
             remark: None,
             references: self.references(data, scope),
+            marks: Vec::new(),
         })
     }
 

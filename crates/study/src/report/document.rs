@@ -30,6 +30,7 @@ pub(super) struct Document<'a> {
     undecided_count: usize,
     articles: Vec<ReviewedArticle<'a>>,
     overview_words: &'static str,
+    scaling_words: &'static str,
     /// One for each group, in their order.
     tables: Vec<JobTable<'a>>,
     /// The tables gathered, one for each operation.
@@ -53,6 +54,7 @@ impl Document<'_> {
             undecided_count: undecided.len(),
             articles: report.articles.iter().map(ReviewedArticle::of).collect(),
             overview_words: words::OVERVIEW,
+            scaling_words: words::SCALING,
             tables: report.groups.iter().map(JobTable::of).collect(),
             operations: operations(&report.groups),
             machine_words: first.map(words::machine).unwrap_or_default(),

@@ -26,6 +26,9 @@ pub struct Figure {
     /// Horizontal lines to compare with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
+    /// Vertical lines at places that matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
 }
 
 /// An axis.
@@ -115,6 +118,15 @@ pub(super) const UNEQUAL: &str = "*";
 pub struct Reference {
     /// Where it is.
     pub y: f64,
+    /// Its meaning.
+    pub label: String,
+}
+
+/// A vertical line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Its place on the horizontal axis, among those of the points.
+    pub x: f64,
     /// Its meaning.
     pub label: String,
 }

@@ -195,6 +195,7 @@ fn empty(groups: &[&Group], id: String, what: &str, x: Axis, scale: Scale) -> Fi
         series: Vec::new(),
         remark: remark(groups),
         references: Vec::new(),
+        marks: Vec::new(),
     }
 }
 

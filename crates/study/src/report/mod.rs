@@ -5,6 +5,7 @@
 //! | what does the report say | [`Report`] |
 //! | the answer in sentences | `findings` |
 //! | one table for an operation at every size | `overview` |
+//! | what threads gain, and the laws that are fitted to it | `scaling`, `speedup` |
 //! | did the machine stay as fast | `drift` |
 //! | which figures there are | `figures`, [`Figure`] |
 //! | how a figure is drawn | [`svg()`], [`png()`] |
@@ -28,6 +29,7 @@ mod ownership;
 mod png;
 mod read;
 mod review;
+mod scaling;
 mod speedup;
 mod svg;
 mod template;
@@ -45,7 +47,7 @@ pub(crate) use self::digest::{BlockDigest, Digest, Ticks};
 pub use self::{
     csv::csv,
     drift::Drift,
-    figure::{Axis, Figure, Point, Reference, Scale, Series},
+    figure::{Axis, Figure, Mark, Point, Reference, Scale, Series},
     findings::Finding,
     group::{Group, Row},
     model::{Circumstances, LACKS_ITS_LOG, Report, Reviewer, Session},
@@ -54,6 +56,7 @@ pub use self::{
     png::png,
     read::read,
     review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
+    scaling::{Count, EngineScaling, Scaling},
     svg::svg,
     template::{html, latex, markdown},
 };

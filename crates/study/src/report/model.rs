@@ -14,9 +14,11 @@ use super::{
     group::{Group, measured},
     overview::{self, Overview},
     review::Review,
+    scaling::{self, Scaling},
     speedup::OnOneThread,
 };
 use crate::{
+    compare,
     cpus::Cpus,
     number,
     plan::{Article, Plan},
@@ -39,6 +41,9 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// The reviews of the articles whose studies it does again.
     pub articles: Vec<Review>,
+    /// What threads gain, job by job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
     /// One table for each operation that was asked for at several sizes.
     pub overviews: Vec<Overview>,
     /// Every group of cells, in the order of the plan.
@@ -170,6 +175,9 @@ impl Report {
             figures.append(&mut review.figures);
         }
         figures.extend(figures::of(&others));
+        let scaling = scaling::of(&others, cpus);
+        let confidence = others.first().map_or(compare::CONFIDENCE, |group| group.confidence);
+        figures.extend(scaling.iter().filter_map(|one| one.figure(confidence, cpus)));
         let sentinels = store.sentinels()?;
         let sessions: Vec<Session> = session_records
             .iter()
@@ -188,6 +196,7 @@ impl Report {
             figures,
             articles: reviews,
             method: method(&records, own_text, &samples_command),
+            scaling,
             overviews: overview::of(&groups),
             groups,
             sessions,

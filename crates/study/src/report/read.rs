@@ -55,7 +55,8 @@ fn fault(figure: &Figure) -> Option<String> {
         return Some(format!("'{}' is no name of a figure", figure.id));
     }
     let points = || figure.series.iter().flat_map(|series| &series.points);
-    let places = points().map(|point| point.x).chain(match &figure.x.scale {
+    let marks = figure.marks.iter().map(|mark| mark.x);
+    let places = points().map(|point| point.x).chain(marks).chain(match &figure.x.scale {
         Scale::Linear { ticks } => ticks.clone(),
         Scale::Log | Scale::Names { .. } => Vec::new(),
     });

@@ -16,6 +16,7 @@ use super::{
     names,
     overview::OverviewCell,
     review::Verdict,
+    scaling::EngineScaling,
     svg::{Drawing, drawings},
 };
 use crate::number;
@@ -110,6 +111,7 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     });
     environment.add_filter("is_own", names::is_own);
     environment.add_filter("overview_cell", |cell: Serde<OverviewCell>| cell.text());
+    environment.add_filter("laws", |it: Serde<EngineScaling>| it.laws());
     environment.add_filter("on_one_line", |text: &str| {
         let text = text.chars().map(|it| if it.is_control() { ' ' } else { it });
         Value::from_safe_string(text.collect())

@@ -13,6 +13,12 @@ use super::{
 };
 use crate::number;
 
+/// The sentences on what threads gain.
+pub(super) const SCALING: &str = "Speed-up is the speed on several threads divided by that on one, over the rounds that \
+    both have; efficiency is the speed-up of each thread. By Amdahl's law a share of the work is done in turn; the \
+    Universal Scalability Law adds what threads cost each other. Both are fitted to counts that the CPUs run at once, \
+    weighted by their intervals.";
+
 /// The sentence below an overview.
 pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \
                                    say which, and have the intervals. A number in brackets is the reason why there is no speed.";

@@ -370,7 +370,14 @@ fn json_has_an_id_for_each_figure_and_finding() {
             .map(|item| item["id"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(ids("figures"), ["private-2048", "text_decrypt-2048-20000-over-threads"]);
+    assert_eq!(
+        ids("figures"),
+        [
+            "private-2048",
+            "text_decrypt-2048-20000-over-threads",
+            "scaling-text_decrypt-2048-20000-speedup"
+        ]
+    );
     assert_eq!(
         ids("findings"),
         [
@@ -488,7 +495,7 @@ fn markdown_keeps_its_tables_whole() {
     planted.fill(&group, 0, &noted, 1e6);
     let text = report::markdown(&articles::report(planted.study.store()).unwrap());
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| **own** |")).collect();
-    assert_eq!(rows.len(), 4);
+    assert_eq!(rows.len(), 5);
     for row in rows {
         assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");
     }

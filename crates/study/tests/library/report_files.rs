@@ -72,7 +72,7 @@ fn all_forms_are_written_and_nothing_else() {
     ];
     assert_eq!(names(&out), expected.map(str::to_owned).into());
     let report = articles::report(planted.study.store()).unwrap();
-    assert_eq!(report.figures.len(), 2);
+    assert_eq!(report.figures.len(), 3);
     let pictures = report
         .figures
         .iter()
@@ -272,6 +272,7 @@ fn figure(title: &str, label: &str) -> Figure {
         series: vec![series(1.0), series(2.0)],
         remark: None,
         references: Vec::new(),
+        marks: Vec::new(),
     }
 }
 

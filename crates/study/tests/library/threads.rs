@@ -16,7 +16,12 @@ use rsalab_study::{
     store::{BlockRecord, CellId, CellState, Ending, GroupRecord, Store},
 };
 
-use crate::support::{self, Planted, beginning, block, host, mock::Mocks};
+use rsalab_study::report::{html, markdown};
+
+use crate::{
+    judged::machine,
+    support::{self, Planted, beginning, block, host, mock::Mocks},
+};
 
 /// Two batches, so that groups that differ in their threads do not follow one another.
 const PLAN: &str = r#"
@@ -197,4 +202,67 @@ fn what_the_machine_does_to_both_is_not_in_the_gain() {
     let apart = report(false);
     assert_eq!(apart.groups[1].rows[0].speedup, None, "one after the other");
     assert!(finding(&apart).value.unwrap().relative_error() > 0.1);
+}
+
+/// A twentieth of the work is done in turn, on eight CPUs; sixteen threads are more than these.
+#[test]
+fn the_laws_are_fitted_to_what_the_cpus_run_at_once() {
+    let plan = "[[grid]]\noperations = ['private']\nengines = ['own', 'gmp']\nbits = [2048]\n\
+                threads = [1, 2, 4, 8, 16]\n";
+    let directory = tempfile::tempdir().unwrap();
+    let machine = machine(8, None);
+    let mut planted = Planted::on(&machine, directory.path(), plan, &host(&[], 8));
+    for (place, group) in planted.groups().iter().enumerate() {
+        for (engine, cell) in group.cells.iter().enumerate() {
+            planted.begin(cell, &beginning(&cell.engine));
+            let threads = group.job.threads as f64;
+            let gain = match threads {
+                16.0 => 3.0,
+                _ => threads / (1.0 + [0.05, 0.2][engine] * (threads - 1.0)),
+            };
+            for round in 0..10 {
+                let noise = 0.999 + 0.0005 * ((3 * round + 5 * place * round) % 5) as f64;
+                let mut report = block(vec![(1e7 * noise / gain) as u64; 5]);
+                report.block.started_ns = (5 * round + place) as u64;
+                planted.add(group, engine, round, report);
+            }
+            planted.study.store_mut().complete_cell(cell.id, &[]).unwrap();
+        }
+    }
+    let report = articles::report(planted.study.store()).unwrap();
+    let [scaling] = &report.scaling[..] else {
+        panic!("{:?}", report.scaling);
+    };
+    for (engine, sigma) in scaling.engines.iter().zip([0.05, 0.2]) {
+        let serial = engine.serial.unwrap();
+        assert!((serial.value - sigma).abs() < 0.002, "{serial:?}");
+        assert!((engine.contention.unwrap().value - sigma).abs() < 0.005, "{engine:?}");
+        assert!(engine.coherence.unwrap().value.abs() < 0.001, "{engine:?}");
+        assert_eq!(engine.reason, None);
+        let left_out: Vec<(usize, Option<&str>)> = engine
+            .counts
+            .iter()
+            .map(|count| (count.threads, count.left_out.as_deref()))
+            .collect();
+        let expected = [(2, None), (4, None), (8, None), (16, Some("more than 8 CPUs"))];
+        assert_eq!(left_out, expected);
+        let eight = &engine.counts[2];
+        assert!((eight.efficiency.value * 8.0 - eight.speedup.value).abs() < 1e-9);
+    }
+    let figure = report
+        .figures
+        .iter()
+        .find(|figure| figure.id.ends_with("-speedup"))
+        .unwrap();
+    assert_eq!(
+        figure.series.len(),
+        3,
+        "two engines, and what as many times one would be"
+    );
+    assert_eq!(figure.marks.len(), 1, "{:?}", figure.marks);
+    for page in [html(&report), markdown(&report)] {
+        assert!(page.contains("What threads gain"));
+        assert!(page.contains("of the work in turn; the Universal Scalability Law with"));
+        assert!(page.contains("more than 8 CPUs"));
+    }
 }

@@ -62,6 +62,15 @@ pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64)
         reference(canvas, &d, left + 6.0, y - 5.0, &line.label);
     }
 
+    for (line, mark) in figure.marks.iter().enumerate() {
+        let x = places.place(mark.x);
+        let d = format!("M{} {}V{}", at(x), at(top), at(bottom));
+        // Of several, each label has a line of its own, so that none is written over another.
+        let width = FAINT.width(&mark.label);
+        let begin = (x + 6.0).min(right - width);
+        reference(canvas, &d, begin, top + 12.0 + 16.0 * line as f64, &mark.label);
+    }
+
     let labels = match (is_named, frame.is_narrow) {
         (false, _) => vec![None; all.len()],
         (true, true) => in_legend(&all, frame, bottom + 62.0),

@@ -2,7 +2,7 @@
 //! should.
 
 use super::*;
-use crate::report::figure::{Axis, Point, Reference};
+use crate::report::figure::{Axis, Mark, Point, Reference};
 
 /// Lines that touch, and bars; each with words that mean something in XML.
 fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
@@ -50,6 +50,10 @@ fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
         references: vec![Reference {
             y: 50.0,
             label: "half".to_owned(),
+        }],
+        marks: vec![Mark {
+            x: 1.0,
+            label: "a mark".to_owned(),
         }],
     }
 }

@@ -76,7 +76,8 @@ fn the_page_draws_answers_and_fits() {
         [
             "private-2048",
             "public-over-bits",
-            "text_decrypt-2048-20000-over-threads"
+            "text_decrypt-2048-20000-over-threads",
+            "scaling-text_decrypt-2048-20000-speedup"
         ]
     );
 
@@ -148,10 +149,12 @@ fn all_is_drawn(browser: &mut Chromium, report: &Report) {
     assert_eq!(drawn.len(), report.figures.len());
     for (drawn, figure) in drawn.iter().zip(&report.figures) {
         let points: usize = figure.series.iter().map(|series| series.points.len()).sum();
+        let intervals = figure.series.iter().flat_map(|series| &series.points);
+        let intervals = intervals.filter(|point| point.low.is_some()).count();
         assert_eq!(drawn["id"], figure.id);
         let is_named = figure.series.len() == 1;
         let lines = if is_named { 0 } else { figure.series.len() };
-        assert_eq!(drawn["whiskers"], points, "{drawn}");
+        assert_eq!(drawn["whiskers"], intervals, "{drawn}");
         assert_eq!(drawn["series"], lines, "{drawn}");
         assert_eq!(drawn["lines"], lines, "{drawn}");
         assert_eq!(drawn["columns"], if is_named { points } else { 0 }, "{drawn}");

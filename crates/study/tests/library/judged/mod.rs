@@ -10,7 +10,7 @@ mod texts;
 use rsalab_measure::{Machine, topology::Cpu};
 
 /// A machine of so many CPUs, each on a core of its own, of which a quota lets so many run at once.
-fn machine(cpus: usize, quota: Option<f64>) -> Machine {
+pub(crate) fn machine(cpus: usize, quota: Option<f64>) -> Machine {
     let cpu = |id: usize| Cpu {
         id,
         core: id,
