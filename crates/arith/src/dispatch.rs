@@ -10,6 +10,7 @@ use crate::power::blinded_check::{BlindedCheck, LaneBlindedCheck};
 use crate::power::crt::{CrtParts, CrtPower};
 use crate::power::multi_key::{Keys, LaneKeys, SizedKey};
 use crate::power::plain::PlainPower;
+use crate::power::product::{LaneProduct, Product};
 use crate::power::public::PublicPower;
 use std::sync::OnceLock;
 
@@ -292,6 +293,11 @@ impl Kernel {
     /// Prepares x^e mod n.
     pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Exponentiation> {
         with_kernel_of_one_modulus!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e)))
+    }
+
+    /// Prepares products mod n.
+    pub(crate) fn product(self, modulus: &Modulus) -> Box<dyn Product> {
+        with_kernel_of_one_modulus!(self, kernel => Box::new(LaneProduct::new(kernel, modulus)))
     }
 
     /// Prepares what protects private powers mod n.

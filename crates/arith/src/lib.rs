@@ -49,7 +49,10 @@ mod timing;
 pub use choice::{KernelRange, Operation, kernel_ranges};
 #[cfg(feature = "hazmat")]
 pub use context::bare;
-pub use context::{MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext, PublicScratch};
+pub use context::{
+    MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, ProductContext, PublicContext, PublicScratch,
+    RunningProduct,
+};
 pub use dispatch::{Kernel, KernelInfo, disable, kernels};
 pub use error::{Error, Status};
 pub use integer::{OtherPrime, PrivateParts};

@@ -5,6 +5,7 @@
 //! scratch memory and blinding, which a key's own methods borrow from the key for each call, and take digests in
 //! contiguous batches.
 
+mod screening;
 use std::sync::Arc;
 
 use once_cell::race::OnceBox;

@@ -4,9 +4,11 @@
 pub mod bare;
 mod multi_key;
 mod private;
+mod product;
 mod public;
 mod unprotected;
 
 pub use multi_key::{MultiKeyContext, MultiKeyRunner};
 pub use private::{PrivateContext, PrivateScratch};
+pub use product::{ProductContext, RunningProduct};
 pub use public::{PublicContext, PublicScratch};

@@ -4,6 +4,7 @@ pub(crate) mod blinded_check;
 pub(crate) mod crt;
 pub(crate) mod multi_key;
 pub(crate) mod plain;
+pub(crate) mod product;
 pub(crate) mod public;
 
 /// Powers of up to [`items`](Self::items) numbers at once: what a prepared key does, whatever its kernel.

@@ -10,6 +10,7 @@ mod many;
 mod multi_prime;
 mod other_formats;
 mod schemes;
+mod screening;
 mod shake;
 mod stopping;
 mod weakness;
