@@ -58,8 +58,8 @@ impl ProductContext {
         }
     }
 
-    /// The product mod n of big-endian numbers of [`modulus_len`](Self::modulus_len) bytes each, in time that depends on
-    /// how many there are; 1 of none.
+    /// The product mod n of big-endian numbers of [`modulus_len`](Self::modulus_len) bytes each, in time that depends
+    /// on how many there are; 1 of none.
     ///
     /// # Errors
     /// As for [`RunningProduct::add_vartime`].

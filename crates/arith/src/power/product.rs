@@ -5,8 +5,8 @@
 //! then:      the lanes' products multiplied together, a division by R each, and times R^(divisions)
 //! ```
 //!
-//! A lane that has no number for a step takes R mod n, which changes nothing. So N numbers cost N / lanes multiplications
-//! of a vector, and some 2 log2 N more for the power of R.
+//! A lane that has no number for a step takes R mod n, which changes nothing. So N numbers cost N / lanes
+//! multiplications of a vector, and some 2 log2 N more for the power of R.
 
 use crate::kernel::LaneKernel;
 use crate::limbs::Modulus;

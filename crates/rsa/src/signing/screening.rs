@@ -28,11 +28,12 @@ impl VerifyingKey {
     /// Screens signatures of messages: returns, for each, whether it was accepted.
     ///
     /// **What this proves, and what it does not.** If all are accepted, the owner of the key has signed each of these
-    /// messages at some time; that is what is proved, under the RSA assumption, for a hash function onto all numbers below
-    /// n, and believed of RSASSA-PKCS1-v1_5. It is *not* proved that each signature is its message's: whoever has valid
-    /// signatures can change them so that their product stays the same, by exchanging two or by multiplying one by x and
-    /// another by 1/x, and they pass. So take it where many messages are accepted or refused as one (a log, a feed, a
-    /// backup), and [`verify_batch`](Self::verify_batch) where a signature is passed on, stored, or argued about.
+    /// messages at some time; that is what is proved, under the RSA assumption, for a hash function onto all numbers
+    /// below n, and believed of RSASSA-PKCS1-v1_5. It is *not* proved that each signature is its message's: whoever has
+    /// valid signatures can change them so that their product stays the same, by exchanging two or by multiplying one
+    /// by x and another by 1/x, and they pass. So take it where many messages are accepted or refused as one (a log, a
+    /// feed, a backup), and [`verify_batch`](Self::verify_batch) where a signature is passed on, stored, or argued
+    /// about.
     ///
     /// A valid signature is always accepted. Where the product does not pass, chunks of 256 are screened, and every
     /// signature of a chunk that does not pass is verified by itself: a wrong signature among valid ones is found.
@@ -70,7 +71,8 @@ impl VerifyingKey {
         let key = &self.public.key;
         let (h, k) = (self.scheme.hash().digest_len(), key.modulus_len());
         let n = [vec![0; k - key.n().len()], key.n().to_vec()].concat();
-        // Of digests that begin alike all but the first are taken for the same one: what is verified need not be screened.
+        // Of digests that begin alike all but the first are taken for the same one: what is verified need not be
+        // screened.
         let mut seen = HashSet::with_capacity(pairs.len());
         let is_new: Vec<bool> = pairs
             .iter()
