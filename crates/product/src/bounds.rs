@@ -111,7 +111,7 @@ fn no_residue_exceeds_what_products_bear() {
     // Each length of the passes within caches; columns of few rows and of many, short and long; 3 and 5 times those.
     for m in [1, 3, 5] {
         for log in 6..=21 {
-            let plan = Plan::with(3, m, log).expect("short enough");
+            let plan = Plan::with(3, m, log, 2).expect("short enough");
             let limbs = vec![u64::MAX; plan.length()];
             let modulus = Modulus::<Bound>::new((), plan.cyclic(0).field.p);
             let reader = Reader::<Bound>::new((), &limbs, plan.bits, plan.cyclic(0).field);

@@ -21,19 +21,16 @@ pub(crate) struct Plan {
     log: u32,
 }
 
-/// Sums of products that a plan has room for: of the two of a cofactor.
-pub(crate) const TERMS: u32 = 2;
-
 impl Plan {
-    /// The cheapest for at least so many bits.
-    pub(crate) fn new(bits: usize) -> Self {
+    /// The cheapest for at least so many bits, and sums of `terms` products.
+    pub(crate) fn new(bits: usize, terms: usize) -> Self {
         let mut best: Option<(u64, Self)> = None;
         for primes in [3, 4] {
             for m in [1, 3, 5] {
                 // The shortest that is long enough; longer ones have digits of fewer bits.
                 let least = (bits / (MAX_BITS as usize * m)).max(1).ilog2().max(6);
                 let plan = (least..=MAX_LOG)
-                    .filter_map(|log| Self::with(primes, m, log))
+                    .filter_map(|log| Self::with(primes, m, log, terms))
                     .find(|plan| plan.capacity() >= bits);
                 if let Some(plan) = plan
                     && best.is_none_or(|(cost, _)| plan.cost() < cost)
@@ -45,12 +42,11 @@ impl Plan {
         best.expect("numbers of less than 2^35 bits").1
     }
 
-    /// With the longest digits: a coefficient, a sum of m 2^log products and [`TERMS`] such, is below the product of
-    /// the primes, which is above 2^(50 primes - 0.002).
-    pub(crate) fn with(primes: usize, m: usize, log: u32) -> Option<Self> {
-        let room = 50 * primes as u32 - 1;
-        let sum = (TERMS * m as u32).next_power_of_two().ilog2() + log;
-        let bits = (room.checked_sub(sum)? / 2).min(MAX_BITS);
+    /// With the longest digits: a coefficient, a sum of `terms` times m 2^log products of digits, is below the product
+    /// of the primes, which is above 2^(50 primes - 0.002).
+    pub(crate) fn with(primes: usize, m: usize, log: u32, terms: usize) -> Option<Self> {
+        let room = 50.0 * primes as f64 - 0.002 - f64::from(log) - ((terms * m) as f64).log2();
+        let bits = ((room / 2.0) as u32).min(MAX_BITS);
         (bits >= 32).then_some(Self { primes, bits, m, log })
     }
 
@@ -152,4 +148,41 @@ pub(crate) fn inverse<E: Eight>(
     let cyclic = plan.cyclic(prime);
     let scale = cyclic.field.factor(cyclic.field.invert_divisor(plan.length() as u64));
     transform::inverse(token, out, &cyclic, &modulus, &Products { products, scale });
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    #[test]
+    fn coefficients_are_below_the_product_of_the_primes() {
+        for primes in [3, 4] {
+            let product: BigUint = PRIMES[..primes].iter().map(|field| BigUint::from(field.p)).product();
+            for (m, log, terms) in [1, 3, 5]
+                .into_iter()
+                .flat_map(|m| (6..=MAX_LOG).flat_map(move |log| [(m, log, 1), (m, log, 2)]))
+            {
+                let plan = Plan::with(primes, m, log, terms).expect("digits of 32 bits at least");
+                let digit = (BigUint::from(1_u8) << plan.bits) - 1_u8;
+                assert!(&digit * &digit * plan.length() * terms < product, "{plan:?}");
+                // A bit more would be too much, but where digits are as long as they may be.
+                let digit: BigUint = (digit << 1) + 1_u8;
+                assert!(
+                    plan.bits == MAX_BITS || &digit * &digit * plan.length() * terms > product,
+                    "{plan:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn plans_are_long_enough_and_not_much_longer() {
+        for bits in (100..40_000_000).step_by(99_991) {
+            let plan = Plan::new(bits, 1);
+            assert!(plan.capacity() >= bits);
+            assert!(bits < 20_000 || plan.capacity() * 3 < bits * 4, "{bits} {plan:?}");
+        }
+    }
 }

@@ -157,7 +157,7 @@ impl Multiplier {
             // In pieces, so that the transforms are not mostly zeros.
             let mut out = vec![0; limbs];
             let piece = 3 * short.len();
-            let plan = Plan::new(64 * (piece + short.len()));
+            let plan = Plan::new(64 * (piece + short.len()), 1);
             let short_values = self.transform(short, &plan);
             for (i, part) in long.chunks(piece).enumerate() {
                 let part_values = self.transform(part, &plan);
@@ -166,7 +166,7 @@ impl Multiplier {
             }
             out
         } else {
-            let plan = Plan::new(bit_length(long) + bit_length(short));
+            let plan = Plan::new(bit_length(long) + bit_length(short), 1);
             let whole = |products| Sum {
                 products,
                 from: 0,
@@ -192,7 +192,7 @@ impl Multiplier {
     /// length). Numbers that shall be multiplied must be transformed for equal `ring_bits`.
     pub fn transformed(&self, a: &[u64], ring_bits: usize) -> Transformed {
         assert!(bit_length(a) <= ring_bits, "the number is shorter than the ring");
-        self.transform(trim(a), &Plan::new(ring_bits))
+        self.transform(trim(a), &Plan::new(ring_bits, 2))
     }
 
     /// Limbs `from` .. `to` of the sum of one or two products, modulo 2^n - 1 for the n of the transforms.
@@ -346,5 +346,48 @@ impl Multiplier {
         }
         out.resize(to - from, 0);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    /// Digits of each kind: shorter than a limb, as long, longer, and the longest; read and recombined by every kernel.
+    #[test]
+    fn digits_of_all_lengths_give_the_same() {
+        let big = |a: &[u64]| BigUint::from_bytes_be(&crate::natural::to_bytes(a));
+        for (primes, bits) in [
+            (3, 32),
+            (3, 48),
+            (3, 49),
+            (3, 63),
+            (3, 64),
+            (3, 65),
+            (3, 70),
+            (4, 64),
+            (4, 95),
+            (4, 96),
+        ] {
+            let mut plan = Plan::with(primes, 1, 7, 1).expect("short enough");
+            plan.bits = bits;
+            let limbs = plan.capacity() / 128;
+            let random = (0..limbs as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32 % 64));
+            for a in [random.collect(), vec![u64::MAX; limbs]] {
+                let product = big(&a) * big(&a);
+                for &kernel in Kernel::all() {
+                    let multiplier = Multiplier::with_kernel(kernel, 1);
+                    let sum = Sum {
+                        products: &[(0, 0)],
+                        from: 0,
+                        to: 2 * limbs,
+                    };
+                    let found = multiplier.sums(&plan, [&a], &[sum]);
+                    assert_eq!(big(&found[0]), product, "{bits} {}", kernel.name());
+                }
+            }
+        }
     }
 }

@@ -112,7 +112,7 @@ impl Node {
         } else {
             let bits = bit_length(&a.z) + bit_length(&b.z);
             let d_bits = (bit_length(&a.d) + bit_length(&b.z)).max(bit_length(&b.d) + bit_length(&a.z)) + 1;
-            let plan = Plan::new(bits.max(d_bits));
+            let plan = Plan::new(bits.max(d_bits), 2);
             let sum = |products, to| Sum { products, from: 0, to };
             let sums = [
                 sum(&[(0, 2)][..], limbs(&a.z, &b.z)),
@@ -143,7 +143,7 @@ fn children(multiplier: &Multiplier, fraction: &[u64], a: &[u64], b: &[u64]) -> 
     }
     // What is above the fraction wraps around to below the part that is wanted.
     let ring = limbs.max(b.len() + limbs_a).max(a.len() + limbs_b);
-    let plan = Plan::new(64 * ring);
+    let plan = Plan::new(64 * ring, 1);
     let part = |products, wanted: usize| Sum {
         products,
         from: limbs - wanted,

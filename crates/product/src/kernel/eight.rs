@@ -55,8 +55,8 @@ pub(crate) fn digits(limbs: &[u64], bits: u32, line: usize) -> [[u64; 8]; 2] {
         let digit = (u128::from(words[0]) | u128::from(words[1]) << 64) >> shift;
         // In two steps, of which the second is by at most 63 bits.
         let digit = digit | u128::from(words[2]) << 64 << (63 - shift) << 1;
-        low[lane] = digit as u64 & ((1 << LOW) - 1);
-        high[lane] = (digit >> LOW) as u64 & ((1_u64 << 48 >> (MAX_BITS - bits)) - 1);
+        low[lane] = digit as u64 & ((1 << bits.min(LOW)) - 1);
+        high[lane] = (digit >> LOW) as u64 & ((1 << bits.saturating_sub(LOW)) - 1);
         at += bits as usize;
     }
     [low, high]
