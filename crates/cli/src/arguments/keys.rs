@@ -181,8 +181,8 @@ pub(crate) struct KeyCheck {
     /// not given, 64 up to keys of 4096 bits, 32 up to 6144, and 8 above.
     #[arg(long, value_name = "N", value_parser = within(1..=1000_usize))]
     pub(crate) rounds: Option<usize>,
-    /// A list of known weak keys, or a folder of them, in the format of Debian's packages openssl-blacklist and
-    /// openssh-blacklist; the places of these packages are always searched.
+    /// A list of known keys, or a folder of lists: in the format of Debian's packages openssl-blacklist and
+    /// openssh-blacklist, whose places are always searched, or SHA-256 of SubjectPublicKeyInfo in hexadecimal.
     #[arg(long, value_name = "PATH")]
     pub(crate) blocklist: Vec<PathBuf>,
     #[command(flatten)]

@@ -10,9 +10,9 @@
 //! What generators in the field were found to make are a prime and the next one, which take one step (Böck, "Fermat
 //! Factorization in the Wild", 2023; CVE-2022-26320).
 //!
-//! A step costs a few operations on words: a square is a square modulo everything, and modulo the numbers of [`FILTER`]
-//! together two numbers in a million are. Only those have their root taken. Moduli are public, and the time is
-//! variable.
+//! A square is a square modulo everything, and modulo the numbers of [`FILTER`] together two numbers in a million are.
+//! Only those have their root taken. Which steps may be squares modulo a small number repeats after so many steps, so
+//! that 64 steps cost a look-up for each small number, until none is left. Moduli are public, and the time is variable.
 
 use num_bigint::BigUint;
 
@@ -33,37 +33,65 @@ pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
         true => root,
         false => root + 1_u32,
     };
-    let filter = FILTER.map(|modulus| Residues {
-        modulus,
-        squares: (0..modulus).fold(0, |set, x| set | 1 << (x * x % modulus)),
-        n: word(&n % modulus),
-        a: word(&first % modulus),
-    });
-    (0..STEPS)
-        .filter(|&step| filter.iter().all(|residues| residues.may_be_square(step)))
-        .find(|&step| {
-            let a = &first + step;
-            is_square(&(&a * &a - &n))
+    let filter = FILTER.map(|modulus| Residues::of(modulus, word(&n % modulus), word(&first % modulus)));
+    (0..STEPS / 64)
+        .find_map(|block| {
+            let begin = 64 * block;
+            let mut left = u64::MAX;
+            for residues in &filter {
+                left &= residues.may_be_squares(begin as usize);
+                if left == 0 {
+                    return None;
+                }
+            }
+            (0..64)
+                .filter(|step| left >> step & 1 == 1)
+                .map(|step| begin + step)
+                .find(|&step| {
+                    let a = &first + step;
+                    is_square(&(&a * &a - &n))
+                })
         })
         .map(|step| step + 1)
 }
 
-/// n and the first a modulo a small number.
+/// Steps that may lead to a square, modulo a small number.
 struct Residues {
-    modulus: u64,
-    /// Bit x is set if x is a square.
-    squares: u64,
-    n: u64,
-    a: u64,
+    /// Of each step of a period, it and the 63 after it: a bit is set where a² − n is a square modulo the number.
+    windows: Vec<u64>,
 }
 
 impl Residues {
-    /// Returns whether a² − n is a square modulo this number, so many steps after the first.
-    fn may_be_square(&self, step: u32) -> bool {
-        let a = (self.a + u64::from(step)) % self.modulus;
-        let difference = (a * a + self.modulus - self.n) % self.modulus;
-        self.squares >> difference & 1 == 1
+    /// Of n and the first a, modulo the number.
+    fn of(modulus: u64, n: u64, a: u64) -> Residues {
+        let squares = squares(modulus);
+        let bit = |step: u64| u64::from(may_be_square(modulus, squares, n, a + step));
+        let mut window = (0..64).fold(0, |window, step| window | bit(step) << step);
+        let windows = (0..modulus).map(|step| {
+            let this = window;
+            window = window >> 1 | bit(step + 64) << 63;
+            this
+        });
+        Residues {
+            windows: windows.collect(),
+        }
     }
+
+    /// The bits of 64 steps from this one on.
+    fn may_be_squares(&self, step: usize) -> u64 {
+        self.windows[step % self.windows.len()]
+    }
+}
+
+/// The squares modulo a number of at most 64: bit x is set if x is one.
+fn squares(modulus: u64) -> u64 {
+    (0..modulus).fold(0, |set, x| set | 1 << (x * x % modulus))
+}
+
+/// Returns whether a² − n is a square modulo a number.
+fn may_be_square(modulus: u64, squares: u64, n: u64, a: u64) -> bool {
+    let a = a % modulus;
+    squares >> ((a * a + modulus - n) % modulus) & 1 == 1
 }
 
 /// A number below a small one.
@@ -78,17 +106,10 @@ mod tests {
     #[test]
     fn the_filter_passes_every_square_and_hardly_anything_else() {
         // a = 0 and n = −x: a² − n = x.
+        let filter = FILTER.map(|modulus| (modulus, squares(modulus)));
         let passes = |x: u64| {
-            FILTER.iter().all(|&modulus| {
-                let squares = (0..modulus).fold(0_u64, |set, x| set | 1 << (x * x % modulus));
-                let residues = Residues {
-                    modulus,
-                    squares,
-                    n: (modulus - x % modulus) % modulus,
-                    a: 0,
-                };
-                residues.may_be_square(0)
-            })
+            let mut each = filter.iter();
+            each.all(|&(modulus, squares)| may_be_square(modulus, squares, (modulus - x % modulus) % modulus, 0))
         };
         assert!((0..100_000).all(|root: u64| passes(root * root)));
         let others = (0..1_000_000_u64)
@@ -96,6 +117,21 @@ mod tests {
             .filter(|&x| x.isqrt() * x.isqrt() != x && passes(x))
             .count();
         assert!(others < 30, "{others} of a million");
+    }
+
+    #[test]
+    fn windows_have_the_bits_of_their_steps() {
+        for modulus in FILTER {
+            let residues = Residues::of(modulus, 5, 3);
+            for begin in [0, 64, 640, 65_472] {
+                let window = residues.may_be_squares(begin);
+                for step in 0..64 {
+                    let a = 3 + begin as u64 + step;
+                    let expected = may_be_square(modulus, squares(modulus), 5, a);
+                    assert_eq!(window >> step & 1 == 1, expected, "{modulus} {a}");
+                }
+            }
+        }
     }
 
     #[test]

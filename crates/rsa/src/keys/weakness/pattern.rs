@@ -58,7 +58,12 @@ fn has_run(number: &BigUint) -> bool {
     // So many bits fill 50 of a word from one of its ends, at the least: where neighbours differ, 14 to 48 are clear.
     const MIDDLE: u64 = (1 << (RUN / 2 - 1)) - (1 << (64 - RUN / 2));
     let may_be_in = |&word: &u64| (word ^ word >> 1) & MIDDLE == 0;
-    words.iter().any(may_be_in) && longest_run(&words) >= RUN
+    let Some((last, others)) = words.split_last() else {
+        return false;
+    };
+    // The zeros above the number are none of its bits.
+    let may_be_in_last = last.leading_zeros() as usize <= 64 - RUN / 2 && may_be_in(last);
+    (may_be_in_last || others.iter().any(may_be_in)) && longest_run(&words) >= RUN
 }
 
 fn longest_run(words: &[u64]) -> usize {
