@@ -29,8 +29,8 @@ pub struct Part {
 pub const MOST_PARTS: u64 = 100_000;
 
 impl Part {
-    /// The items of this part, of so many that are numbered from 1: parts are of equal length but for one, and follow
-    /// each other. A part may have none.
+    /// The items of this part, of so many that are numbered from 1: the lengths of parts differ by one at most, and
+    /// parts follow each other. A part may have none.
     pub fn range(self, count: u64) -> RangeInclusive<u64> {
         let end = |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.of)) as u64;
         end(self.number - 1) + 1..=end(self.number)

@@ -114,7 +114,15 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         && is_complete(&arguments.out, &header, count)?
     {
         log.note(format_args!("part {part} is complete: {}", arguments.out.display()));
-        return Ok(());
+        let place = Place {
+            out: Some(arguments.out.display().to_string()),
+            ..Place::default()
+        };
+        let report = Report {
+            kernel: own.as_ref().map_or("", |(kernel, _)| kernel),
+            ..Report::of(arguments, count, place)
+        };
+        return report.print(arguments);
     }
     let mut destination = Destination::open(arguments, whole, &writer)?;
     let missing = destination.missing(numbers)?;
@@ -163,23 +171,43 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         .map_err(|failure| kept(failure, &mut destination, count))?;
     steps::ended(|| "place: on the disk, with its name".to_owned());
     note(arguments, count, &place, made, threads, elapsed, log);
-    match arguments.json.json {
-        false => Ok(()),
-        true => output::json(&Report {
+    let report = Report {
+        made_now: made,
+        threads,
+        kernel: &kernel,
+        candidates: work.map(|(candidates, _)| candidates),
+        tests: work.map(|(_, tests)| tests),
+        elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+        ..Report::of(arguments, count, place)
+    };
+    report.print(arguments)
+}
+
+impl<'a> Report<'a> {
+    /// Keys that were there before, without any work.
+    fn of(arguments: &'a Keygen, count: u64, place: Place) -> Self {
+        Report {
             bits: arguments.bits,
             primes: arguments.primes,
             e: arguments.e,
             count,
-            made_now: made,
-            threads,
+            made_now: 0,
+            threads: arguments.threads.count(),
             engine: arguments.engine.as_deref(),
-            kernel: &kernel,
-            candidates: work.map(|(candidates, _)| candidates),
-            tests: work.map(|(_, tests)| tests),
-            insecure: is_insecure,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            kernel: "",
+            candidates: None,
+            tests: None,
+            insecure: arguments.insecure_seed.is_some(),
+            elapsed_ns: 0,
             place,
-        }),
+        }
+    }
+
+    fn print(&self, arguments: &Keygen) -> Result<()> {
+        match arguments.json.json {
+            false => Ok(()),
+            true => output::json(self),
+        }
     }
 }
 

@@ -97,6 +97,9 @@ fn a_complete_part_is_made_once_and_another_one_is_refused_its_place() {
     assert_done(&again);
     assert!(String::from_utf8_lossy(&again.stderr).contains("part 2/3 is complete"));
     assert_eq!(fs::read(here.join("part.tar")).expect("it is there"), before);
+    let json = keys(here, "2/3", "part.tar", &["--json"]);
+    let json: Value = serde_json::from_str(stdout(&json)).expect("it is JSON");
+    assert_eq!((&json["count"], &json["made_now"]), (&7.into(), &0.into()), "{json}");
     assert_failure(&keys(here, "1/3", "part.tar", &[]), 2, "a part of other keys");
     assert_failure(&keys(here, "2/3", "part.tar", &["--e", "3"]), 2, "a part of other keys");
     assert_failure(&keys(here, "2/3", "folder", &[]), 2, "is an archive");

@@ -5,10 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rsalab_engines::Job;
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{FILE, NewStudy, Store, StoreError};
-use crate::part::{Manifest, ManifestError, Part, SetError, Work, check_set};
+use super::{FILE, GroupId, NewStudy, Store, StoreError};
+use crate::{
+    part::{Manifest, ManifestError, Part, SetError, Work, check_set},
+    plan::Measure,
+};
 
 /// The name of a part's manifest in its directory.
 pub const PART_FILE: &str = "part.json";
@@ -31,6 +35,9 @@ pub enum MergeError {
     /// They are of different plans.
     #[error("{0} and {1} are parts of different plans")]
     Plan(PathBuf, PathBuf),
+    /// This program makes other groups of the plan than are there.
+    #[error("{0} has a plan that this version of rsalab does not unfold as it was measured")]
+    Unfolded(PathBuf),
     /// One is not finished.
     #[error("{0} is not finished: go on with it by 'rsalab resume'")]
     Open(PathBuf),
@@ -100,21 +107,21 @@ fn whole_or(error: ManifestError, directory: &Path) -> MergeError {
     }
 }
 
+/// The jobs of a study, how each is measured, and on which engines.
+type Shape = Vec<(GroupId, Job, Measure, Vec<String>)>;
+
+fn shape(store: &Store) -> Result<Shape, StoreError> {
+    let groups = store.groups()?.into_iter().map(|group| {
+        let engines = group.cells.into_iter().map(|cell| cell.engine).collect();
+        (group.id, group.job, group.measure, engines)
+    });
+    Ok(groups.collect())
+}
+
 /// One plan, one kind of CPU, nothing left to do.
 fn check_same(sources: &[Source]) -> Result<(), MergeError> {
     let Some(first) = sources.first() else {
         return Ok(());
-    };
-    let shape = |store: &Store| -> Result<_, StoreError> {
-        let groups = store.groups()?;
-        let engines = |group: &super::GroupRecord| -> Vec<String> {
-            group.cells.iter().map(|cell| cell.engine.clone()).collect()
-        };
-        let shape: Vec<_> = groups
-            .iter()
-            .map(|group| (group.id, group.job.clone(), group.measure.clone(), engines(group)))
-            .collect();
-        Ok(shape)
     };
     let (plan, groups) = (first.store.study()?, shape(&first.store)?);
     let cpus = |store: &Store| -> Result<Option<String>, StoreError> {
@@ -160,9 +167,10 @@ fn write(sources: &[Source], into: &Path, command: &str) -> Result<(), MergeErro
     let place = draft.path().join("study");
     let study = first.store.study()?;
     let plan = crate::plan::Plan::parse(&study.plan_toml, &study.host);
-    let plan = plan.map_err(|_| MergeError::Plan(first.directory.clone(), first.directory.clone()))?;
+    let unfolded = || MergeError::Unfolded(first.directory.clone());
+    let plan = plan.map_err(|_| unfolded())?;
     let groups = plan.groups(&study.host);
-    let groups = groups.map_err(|_| MergeError::Plan(first.directory.clone(), first.directory.clone()))?;
+    let groups = groups.map_err(|_| unfolded())?;
     let new = NewStudy {
         plan_toml: &study.plan_toml,
         groups: &groups,
@@ -174,6 +182,10 @@ fn write(sources: &[Source], into: &Path, command: &str) -> Result<(), MergeErro
     // Closed when it goes out of scope: from then on the study is one file.
     {
         let mut store = Store::create(&place, &new)?;
+        // Cells are taken over by their numbers.
+        if shape(&store)? != shape(&first.store)? {
+            return Err(unfolded());
+        }
         for source in sources {
             store.take_over(source)?;
         }

@@ -341,7 +341,7 @@ pub(super) fn part_manifest(archive: &Path) -> PathBuf {
 }
 
 /// Gives a file another name, which nothing may have yet.
-pub(super) fn renamed(from: &Path, to: &Path) -> Result<()> {
+fn renamed(from: &Path, to: &Path) -> Result<()> {
     let renamed = match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // A file system that cannot do it in one step.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
