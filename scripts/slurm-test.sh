@@ -6,6 +6,7 @@
 set -eu
 
 program=$(realpath "$1")
+plan=$(realpath "$(dirname "$0")/parts.toml")
 keys=${2:-20000}
 say() { echo "slurm-test: $*"; }
 fail() { say "FAILED: $*" >&2; exit 1; }
@@ -123,27 +124,8 @@ rm -f "$work/slurmd-n2.pid"
 node n2
 scontrol update nodename=n2 state=resume
 until_true 60 idle 3
-cat >"$work/plan.toml" <<'PLAN'
-title = "A study in parts"
-[measure]
-precision = 0.0
-confidence = 0.95
-budget_s = 0.4
-min_blocks = 4
-max_blocks = 4
-block_ms = 50
-discard_ms = 5
-max_samples = 50
-[[grid]]
-operations = ["private", "public"]
-engines = ["own", "own:plain", "textbook"]
-bits = [512, 640, 768, 896, 1024]
-threads = [1]
-batch = [1, 8]
-exponent = 65537
-PLAN
 begun=$(date +%s)
-"$program" slurm study --parts 10 --time 60 --shared-nodes --out "$work/study" -- "$work/plan.toml"
+"$program" slurm study --parts 10 --time 60 --shared-nodes --out "$work/study" -- "$plan"
 line=$(submitted "$work/study")
 say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')

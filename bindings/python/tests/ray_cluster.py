@@ -23,25 +23,7 @@ from rsalab.study import Study
 ray: Any = importlib.import_module("ray")
 Cluster: Any = importlib.import_module("ray.cluster_utils").Cluster
 
-PLAN = """
-title = "A study in parts"
-[measure]
-precision = 0.0
-confidence = 0.95
-budget_s = 0.4
-min_blocks = 4
-max_blocks = 4
-block_ms = 50
-discard_ms = 5
-max_samples = 50
-[[grid]]
-operations = ["private", "public"]
-engines = ["own", "own:plain", "textbook"]
-bits = [512, 640, 768, 896, 1024]
-threads = [1]
-batch = [1, 8]
-exponent = 65537
-"""
+PLAN = Path(__file__).parents[3] / "scripts" / "parts.toml"
 
 
 def remove_after(cluster: Any, node: Any, parts: int) -> Any:
@@ -83,9 +65,8 @@ def main() -> None:
     assert rsalab.ray.keygen(here / "keys", count, parts=20) == made
 
     node = cluster.add_node(num_cpus=1)
-    (here / "plan.toml").write_text(PLAN)
     began = time.monotonic()
-    whole = rsalab.ray.study(here / "study", here / "plan.toml", parts=10, progress=remove_after(cluster, node, 3))
+    whole = rsalab.ray.study(here / "study", PLAN, parts=10, progress=remove_after(cluster, node, 3))
     study = Study.open(whole)
     cells = study.cells.to_dict()
     assert len(cells["engine"]) == 60, len(cells["engine"])

@@ -240,7 +240,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// What is wrong with each key, as far as its public half shows it and as far as this copy does.
+    /// Faults of each key, as far as its public half shows it and as far as this copy does.
     fn judge(&self, read: &[Read]) -> Vec<[Vec<Issue>; 2]> {
         let is_tested = |read: &&Read| read.is_new || matches!(read.loaded.key, Key::Private(_));
         let tested: Vec<&Key> = read.iter().filter(is_tested).map(|read| &read.loaded.key).collect();
@@ -358,7 +358,7 @@ impl Sink for Feed<'_> {
     }
 }
 
-/// What a thread that panicked left behind is as good as before: its panic ends the audit.
+/// A mutex's content, which a thread that panicked left as good as before: its panic ends the audit.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

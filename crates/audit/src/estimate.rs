@@ -1,4 +1,4 @@
-//! What an audit will take, from a sample: said before it begins.
+//! The time and memory of an audit, from a sample: said before it begins.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{
     source::{Entry, Inventory},
 };
 
-/// What an audit will take.
+/// The time and memory that an audit will take.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// Keys.

@@ -45,7 +45,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// How bad it is.
     pub severity: Severity,
-    /// What was found, in a sentence.
+    /// The fault, in a sentence.
     pub what: String,
     /// Where: of one key every copy of it, of several keys all of them.
     pub places: Vec<Location>,
@@ -81,7 +81,7 @@ pub struct Summary {
     pub foreign: usize,
 }
 
-/// What an audit found.
+/// Everything that an audit found.
 #[derive(Debug)]
 pub struct Report {
     /// The most severe first.

@@ -1,4 +1,4 @@
-//! What is wrong with one key.
+//! Faults of one key.
 
 use rsalab_rsa::{ModulusFault, keys::Weakness};
 
@@ -11,7 +11,7 @@ pub struct Issue {
     pub rule: &'static Rule,
     /// How bad it is.
     pub severity: Severity,
-    /// What was found, in a sentence about "it".
+    /// The fault, in a sentence about "it".
     pub what: String,
 }
 

@@ -9,8 +9,8 @@ use rsalab_rsa::{
 
 use crate::{issue::Issue, known::Lists};
 
-/// What the key, its file and the lists of known keys tell: all but whether its numbers are what they should be, which
-/// [`faults`] says.
+/// Faults that the key, its file and the lists of known keys show: all but whether its numbers are what they should be,
+/// which [`faults`] says.
 pub fn issues(loaded: &Loaded<Key>, lists: &Lists) -> Vec<Issue> {
     let weaknesses = match &loaded.key {
         Key::Private(key) => key.weaknesses(),

@@ -23,9 +23,9 @@ use crate::{
 struct Use {
     document: u32,
     place: Place,
-    /// What holds it.
+    /// The document that holds it.
     form: &'static str,
-    /// What shows here, and not in the public key.
+    /// Faults that show here, and not in the public key.
     issues: Vec<Issue>,
 }
 
@@ -35,7 +35,7 @@ struct Row {
     modulus: u32,
     fingerprint: [u8; 32],
     bits: usize,
-    /// What shows in the public key.
+    /// Faults that show in the public key.
     issues: Vec<Issue>,
     uses: Vec<Use>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Registry {
 /// Lines without a key of which a document keeps the numbers.
 const MOST_LINES: usize = 20;
 
-/// What a piece told of its document, besides keys.
+/// Facts that a piece holds of its document, besides keys.
 #[derive(Debug, Default)]
 pub(crate) struct About {
     pub(crate) keys: usize,
@@ -181,7 +181,7 @@ impl Registry {
         &self.moduli
     }
 
-    /// What was found, all in all.
+    /// All findings.
     pub(crate) fn report(self, shared: Vec<SharedPrime>) -> Report {
         let mut findings = Vec::new();
         let without_keys = self.add_files(&mut findings);
@@ -226,7 +226,7 @@ impl Registry {
             .collect()
     }
 
-    /// What is wrong with documents as such. Returns how many hold no key, and are not meant to.
+    /// Faults of documents as such. Returns how many hold no key, and are not meant to.
     fn add_files(&self, findings: &mut Vec<Finding>) -> usize {
         let with_issue: BTreeSet<u32> = self.others.iter().map(|(document, _, _)| *document).collect();
         let mut without_keys = 0;
@@ -269,7 +269,7 @@ impl Registry {
         without_keys
     }
 
-    /// What manifests promised and is not so.
+    /// Promises of manifests that are not kept.
     fn add_promises(&self, findings: &mut Vec<Finding>) {
         if self.promises.is_empty() {
             return;

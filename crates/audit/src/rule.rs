@@ -48,7 +48,7 @@ pub struct Rule {
     pub severity: Severity,
     /// The kind, in a few words.
     pub title: &'static str,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: &'static str,
     /// Who found it, or which standard asks for it.
     pub source: &'static str,

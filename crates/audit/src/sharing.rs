@@ -1,4 +1,4 @@
-//! What keys show together: primes that several of them share, and moduli that are the same (Lenstra and others 2012;
+//! Faults of keys together: primes that several of them share, and moduli that are the same (Lenstra and others 2012;
 //! Heninger and others 2012).
 //!
 //! ```text
@@ -242,7 +242,7 @@ fn small_primes() -> BigUint {
     (2..1_u32 << 16).filter(is_prime).map(BigUint::from).product()
 }
 
-/// What is left of a factor without these primes.
+/// The rest of a factor without these primes.
 fn without(primes: &BigUint, mut factor: BigUint) -> BigUint {
     loop {
         let common = gcd(primes % &factor, factor.clone());

@@ -81,17 +81,11 @@ impl<D: Device> ThreadRunner<D> {
         done
     }
 
-    /// Items that are done at once of so many: no more than there is room for, and a part of what would fill a graphics
-    /// processor several times, so that some are copied while others are computed.
     fn chunk_of(&self, count: usize) -> usize {
-        const PARTS: usize = 4;
-        let room = self.keys.most_items();
         let device = self.keys.open.device.description();
-        let parts = match device.is_cpu {
-            true => 1,
-            false => (count / filling(device)).clamp(1, PARTS),
-        };
-        count.div_ceil(parts.max(count.div_ceil(room))).max(1)
+        // A CPU computes and copies by the same units.
+        let filling = if device.is_cpu { usize::MAX } else { filling(device) };
+        chunk(count, self.keys.most_items(), filling)
     }
 
     fn run_chunks(&mut self, blocks: &mut Blocks<'_>) -> Result<(), BatchError> {
@@ -109,6 +103,14 @@ impl<D: Device> ThreadRunner<D> {
         }
         Ok(())
     }
+}
+
+/// Items that are done at once of `count`: no more than there is room for, and a part of what would fill a graphics
+/// processor several times, so that some are copied while others are computed.
+fn chunk(count: usize, room: usize, filling: usize) -> usize {
+    const PARTS: usize = 4;
+    let parts = (count / filling).clamp(1, PARTS).max(count.div_ceil(room));
+    count.div_ceil(parts).max(1)
 }
 
 /// A queue with its memory on the device.
@@ -350,4 +352,27 @@ pub(crate) struct Kept<D: Device> {
     input: Wiped<D>,
     output: Wiped<D>,
     status: Wiped<D>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fills_a_device_several_times_is_cut_and_a_chunk_has_room() {
+        for (count, room, filling, expected) in [
+            (0, 1 << 17, 256, 1),
+            (255, 1 << 17, 256, 255),
+            (511, 1 << 17, 256, 511),
+            (512, 1 << 17, 256, 256),
+            (1000, 1 << 17, 256, 334),
+            (5000, 1 << 17, 256, 1250),
+            (126_720, 1 << 17, 33_792, 42_240),
+            (1 << 20, 1 << 17, 33_792, 1 << 17),
+            (1 << 20, 1 << 17, usize::MAX, 1 << 17),
+            (1000, 100, 256, 100),
+        ] {
+            assert_eq!(chunk(count, room, filling), expected, "{count}, {room}, {filling}");
+        }
+    }
 }

@@ -127,7 +127,7 @@ impl<E: Doubles> Three<E> {
         [y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]
     }
 
-    /// The same for node 0.
+    /// As above, for node 0.
     #[inline(always)]
     fn forward_root(self, [x0, x1, x2, x3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
         let y0 = x0.add(x2).reduce(modulus);
@@ -152,7 +152,7 @@ impl<E: Doubles> Three<E> {
         ]
     }
 
-    /// The same for node 0.
+    /// As above, for node 0.
     #[inline(always)]
     fn inverse_root(self, [z0, z1, z2, z3]: [E; 4], modulus: &Modulus<E>) -> [E; 4] {
         let y0 = z0.add(z1);

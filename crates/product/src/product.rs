@@ -133,7 +133,7 @@ impl Multiplier {
         self.pool.clear();
     }
 
-    /// The same on one thread.
+    /// As above, on one thread.
     pub(crate) fn single(&self) -> Self {
         Self {
             threads: 1,

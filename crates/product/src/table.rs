@@ -21,7 +21,7 @@ pub(crate) struct Roots {
     pub(crate) lanes: Vec<[Line; 7]>,
 }
 
-/// What transforms of up to some length take of one prime.
+/// Constants of one prime for transforms of up to some length.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) forward: Roots,

@@ -207,7 +207,7 @@ pub(crate) fn forward<E: Eight>(
     }
 }
 
-/// What is done to a part of residues before they are transformed back, while it is in a cache.
+/// A step on a part of residues before they are transformed back, while it is in a cache.
 pub(crate) trait Before {
     /// Writes `part`, which begins with line number `line`. Implementations are `#[inline(always)]`: a closure would
     /// not be compiled for the form.

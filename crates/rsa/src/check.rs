@@ -64,7 +64,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// Those of the arithmetic, which sound keys do not cause.
+    /// Errors of the arithmetic, which sound keys do not cause.
     pub fn modulus_faults(keys: &[&PublicKey]) -> Result<Vec<Option<ModulusFault>>> {
         PublicKey::modulus_faults_on(keys, &CpuBackend::auto())
     }
@@ -73,7 +73,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// Errors of the backend.
     pub fn modulus_faults_on(keys: &[&PublicKey], backend: &dyn Backend) -> Result<Vec<Option<ModulusFault>>> {
         let mut faults = Vec::with_capacity(keys.len());
         // A tester takes numbers of one length.

@@ -18,12 +18,12 @@ use crate::{issue::Issue, key::unread};
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) place: Place,
-    /// What holds it, in words.
+    /// The kind of its holder, in words.
     pub(crate) form: &'static str,
     pub(crate) key: Result<Loaded<Key>, Issue>,
 }
 
-/// What is in a piece.
+/// The content of a piece.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) items: Vec<Item>,

@@ -26,7 +26,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The same file once more.
+    /// A file that was read before.
     pub(crate) fn again(&self) -> Entry {
         Entry {
             path: self.path.clone(),

@@ -8,7 +8,7 @@ use rsalab_rsa::{
 
 use super::dns;
 
-/// What is on a line.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Line {
     /// Nothing, or a comment.

@@ -95,7 +95,7 @@ fn check(arguments: &Audit) -> Result<()> {
         .try_for_each(|path| files::check_absent(path))
 }
 
-/// What it will take, in words: honest, as it was sampled.
+/// The time and memory that it will take, in words: honest, as it was sampled.
 fn what_it_takes(inventory: &Inventory, estimate: Option<&Estimate>) -> String {
     let files = number::counted(inventory.files(), "file");
     let size = match inventory.is_open_ended() {

@@ -148,7 +148,7 @@ fn study_in_parts(arguments: &SlurmStudy, log: Log) -> Result<()> {
     script.write(log)
 }
 
-/// What the scripts say themselves cannot be typed too.
+/// Refuses options that the scripts set themselves.
 fn check_study(typed: &Study) -> Result<()> {
     let what = match (&typed.out, typed.shard, typed.print_plan) {
         (None, None, false) => return Ok(()),
@@ -175,7 +175,7 @@ fn words(own: &[&str], typed: &[OsString]) -> Vec<OsString> {
     typed.iter().cloned().chain(own.iter().map(OsString::from)).collect()
 }
 
-/// What a command line of this program means.
+/// A command line of this program, parsed.
 fn parsed(command: &str, typed: Vec<OsString>) -> Result<Command> {
     let line = ["rsalab", command].map(OsString::from).into_iter().chain(typed);
     let read = Arguments::try_parse_from(line).map_err(|error| {
@@ -227,7 +227,7 @@ fn quoted_path(path: &Path) -> String {
     shell::quoted(path.as_os_str())
 }
 
-/// What the scripts are written of.
+/// Everything that the scripts say.
 struct Scripts<'a> {
     name: &'a str,
     what: String,

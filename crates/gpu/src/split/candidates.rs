@@ -20,7 +20,7 @@ pub(super) struct Tester<'a> {
     pub(super) preferences: Arc<Preferences>,
 }
 
-/// What all threads that test candidates of one length have seen.
+/// Times that all threads have seen that test candidates of one length.
 #[derive(Default)]
 pub(super) struct Preferences {
     pre_tests: Mutex<Preference>,

@@ -20,7 +20,7 @@ impl Lost {
     }
 }
 
-/// What a mutex holds, whatever became of a thread that held it.
+/// The content of a mutex, whatever became of a thread that held it.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

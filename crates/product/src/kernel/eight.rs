@@ -107,12 +107,12 @@ pub(crate) trait Doubles: Copy + 'static {
 
 /// Eight doubles.
 pub(crate) trait Eight: Doubles {
-    /// What fits into a register: eight doubles, or the lower and the upper four. What needs many registers is done to
-    /// one after the other.
+    /// Numbers that fit into a register: eight doubles, or the lower and the upper four. What needs many registers is
+    /// done to one after the other.
     type Half: Doubles<Token = Self::Token>;
     /// Of such: 1 or 2.
     const HALVES: usize;
-    /// What [`digits`](Self::digits) takes, the same for all lines.
+    /// Constants that [`digits`](Self::digits) takes, the same for all lines.
     type Shape: Copy;
 
     /// Does `work` compiled for this form.

@@ -24,7 +24,7 @@ enum Form {
 }
 
 impl Kernel {
-    /// Those that this CPU has, the fastest first.
+    /// Kernels that this CPU has, the fastest first.
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<Kernel>> = OnceLock::new();
         ALL.get_or_init(|| {

@@ -41,7 +41,7 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// The reviews of the articles whose studies it does again.
     pub articles: Vec<Review>,
-    /// What threads gain, job by job.
+    /// The gain from threads, job by job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
     /// One table for each operation that was asked for at several sizes.

@@ -1,4 +1,4 @@
-//! What threads gain, count by count: speed-up, efficiency, and the laws that are fitted to them.
+//! The gain from threads, count by count: speed-up, efficiency, and the laws that are fitted to them.
 
 use rsalab_measure::{
     Estimate,

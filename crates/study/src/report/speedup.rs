@@ -1,4 +1,4 @@
-//! What threads gain, engine by engine: a ratio over the rounds in which both thread counts were measured.
+//! The gain from threads, engine by engine: a ratio over the rounds in which both thread counts were measured.
 
 use rsalab_engines::Job;
 use rsalab_measure::Estimate;

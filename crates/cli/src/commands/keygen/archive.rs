@@ -210,7 +210,7 @@ impl Archive {
             .map_err(|error| cannot(&self.part, "write to", error))
     }
 
-    /// Those of the numbers that no key has yet.
+    /// Numbers, of these, that no key has yet.
     pub(super) fn missing(&self, numbers: RangeInclusive<u64>) -> Result<Vec<u64>> {
         let there = self.len();
         if there > numbers.end() + 1 - numbers.start() {

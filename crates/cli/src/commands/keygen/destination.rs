@@ -104,7 +104,7 @@ impl Destination {
         matches!(self, Destination::Stream(_))
     }
 
-    /// Those of the numbers that no key has yet.
+    /// Numbers, of these, that no key has yet.
     pub(super) fn missing(&self, numbers: RangeInclusive<u64>) -> Result<Vec<u64>> {
         match self {
             Destination::Folder(folder) => Ok(folder.missing(*numbers.end())),

@@ -121,7 +121,7 @@ fn checked(paths: &[PathBuf]) -> Result<Vec<Part>> {
     Ok(parts.collect())
 }
 
-/// What is known of all parts so far.
+/// Facts of all parts so far.
 #[derive(Default)]
 struct Merged {
     header: Option<Header>,

@@ -1,4 +1,4 @@
-//! What is printed of a study, and the command lines that a user may repeat.
+//! Text that is printed of a study, and the command lines that a user may repeat.
 
 use std::{collections::BTreeMap, env, path::Path};
 

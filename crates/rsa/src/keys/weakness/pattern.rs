@@ -22,7 +22,7 @@ const LONGEST: usize = 224;
 /// Equal bits in a row that no random number has.
 const RUN: usize = 100;
 
-/// What repeats in a modulus.
+/// The pattern that repeats in a modulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// Both primes have this period, which shows in the second product and not in the first.
