@@ -170,6 +170,11 @@ fn a_child_that_was_stopped_and_goes_on_is_noticed_once() {
     };
     assert!(!was_stopped(child.id()));
     signal("-STOP");
+    // A process that has not stopped yet forgets it when it is told to go on.
+    let state = format!("/proc/{}/stat", child.id());
+    while !std::fs::read_to_string(&state).unwrap().contains(") T ") {
+        thread::sleep(Duration::from_millis(1));
+    }
     signal("-CONT");
     // The system tells a parent in its own time.
     let told = (0..200).any(|_| {
