@@ -8,7 +8,8 @@
 //! | How does a number become a polynomial, and back? | `digits` |
 //! | How many primes, how long a transform? | `plan` |
 //! | How is a product taken? | `product`: [`Multiplier`], transforms that are used again, the middle of a product |
-//! | Which moduli share a factor? | `shared`: [`shared_factors`], the trees; `reciprocal`, `gcd` |
+//! | Which moduli share a factor? | `shared`: [`shared_factors`]; `tree`, `reciprocal`, `gcd` |
+//! | Which, if they are too many for a memory or a machine, or if some are new? | `subset`: [`Subset`]; `divisor` |
 //!
 //! Time depends on the numbers: they must be public. No function of this crate is for secrets.
 
@@ -18,6 +19,7 @@
 mod bounds;
 mod butterfly;
 mod digits;
+mod divisor;
 mod field;
 mod gcd;
 mod kernel;
@@ -28,14 +30,18 @@ mod pool;
 mod product;
 mod reciprocal;
 mod shared;
+mod subset;
 mod table;
 mod team;
 mod transform;
+mod tree;
 mod twist;
 
 pub use kernel::Kernel;
 pub use product::{Multiplier, Transformed};
 pub use shared::shared_factors;
+pub use subset::{Product, Subset};
+pub use tree::Levels;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

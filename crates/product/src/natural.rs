@@ -78,6 +78,27 @@ pub(crate) fn shift_left(a: &[u64], bits: u32) -> Vec<u64> {
     out
 }
 
+/// Zeros below the lowest bit that is set; 0 for 0.
+pub(crate) fn trailing_zeros(a: &[u64]) -> usize {
+    let zeros = a.iter().take_while(|&&limb| limb == 0).count();
+    a.get(zeros)
+        .map_or(0, |limb| 64 * zeros + limb.trailing_zeros() as usize)
+}
+
+/// a >> bits, without limbs on top that are zero.
+pub(crate) fn shift_right(a: &[u64], bits: usize) -> Vec<u64> {
+    let a = &a[bits / 64..];
+    let bits = bits % 64;
+    let mut out: Vec<u64> = (0..a.len())
+        .map(|i| {
+            let next = a.get(i + 1).copied().unwrap_or(0);
+            ((u128::from(a[i]) | u128::from(next) << 64) >> bits) as u64
+        })
+        .collect();
+    out.truncate(significant(&out));
+    out
+}
+
 /// Row by row; for short numbers. `out` has as many limbs as both together.
 pub(crate) fn multiply_rows(a: &[u64], b: &[u64], out: &mut [u64]) {
     out.fill(0);

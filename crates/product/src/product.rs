@@ -205,7 +205,7 @@ impl Multiplier {
         let plan = products[0].0.plan;
         let equal = products.iter().all(|(a, b)| a.plan == plan && b.plan == plan);
         assert!(equal, "transformed for rings of equal length");
-        // What is above 2^n is not added below: it has fewer bits than a digit and 32 more.
+        // A coefficient reaches beyond its own digit and the next, into a limb below the middle at most.
         assert!(from == 0 || from >= 3, "the whole, or the middle");
         self.sum_of_products(products, from, to)
     }
@@ -332,11 +332,20 @@ impl Multiplier {
             above.lock().expect("nothing panics while it holds the lock")[i] = carry;
         });
         let above = above.into_inner().expect("nothing panics while it holds the lock");
+        let mut wrapped = false;
         for (i, carry) in above.iter().enumerate() {
             let end = (i + 1) * limbs_of(PART);
             if end < out.len() {
                 let room = out.len() - end;
-                add_assign(&mut out[end..], &carry[..room.min(4)]);
+                wrapped |= add_assign(&mut out[end..], &carry[..room.min(4)]);
+            }
+        }
+        if first == 0 && last == plan.lines() {
+            // 2^n is 1.
+            let carry = above.last().map_or([0; 4], |carry| *carry);
+            let again = add_assign(&mut out, &carry);
+            for _ in 0..u8::from(wrapped) + u8::from(again) {
+                add_assign(&mut out, &[1]);
             }
         }
         let start = 64 * from - 8 * bits * first;

@@ -106,7 +106,7 @@ fn correct(x: &mut [u64], product: &[u64], above: bool) {
 }
 
 /// |a - b| modulo 2^n - 1, for the n bits of `a`, where that is small; and whether a was greater.
-fn difference(mut a: Vec<u64>, b: &[u64]) -> (Vec<u64>, bool) {
+pub(crate) fn difference(mut a: Vec<u64>, b: &[u64]) -> (Vec<u64>, bool) {
     for part in b.chunks(a.len()) {
         if sub_assign(&mut a, part) {
             sub_assign(&mut a, &[1]);

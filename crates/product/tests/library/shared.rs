@@ -1,7 +1,7 @@
 //! Which moduli share factors.
 
 use num_bigint::BigUint;
-use rsalab_product::shared_factors;
+use rsalab_product::{Product, Subset, shared_factors};
 
 use crate::Random;
 
@@ -109,4 +109,97 @@ fn model_of_few(moduli: &[BigUint], found: &[Option<Vec<u8>>]) -> Vec<Option<Vec
     };
     let found = found.iter().enumerate();
     found.map(|(i, found)| found.as_ref().and_then(|_| exact(i))).collect()
+}
+
+/// However moduli are cut into subsets, each finds what it finds beside all others.
+#[test]
+fn subsets_find_what_one_tree_finds() {
+    let mut random = Random(31);
+    for (count, bytes) in [(1, 64), (2, 1), (9, 3), (40, 64), (200, 16), (700, 64), (60, 700)] {
+        let common = BigUint::from_bytes_be(&random.bytes(bytes / 2 + 1));
+        let moduli: Vec<Vec<u8>> = (0..count)
+            .map(|i| match i % 13 {
+                3 | 4 => (&common * BigUint::from_bytes_be(&random.bytes(bytes / 2 + 1))).to_bytes_be(),
+                5 => vec![255; bytes],
+                6 => vec![0],
+                7 => random.bytes(1 + i * bytes / count),
+                8 => [random.bytes(bytes), vec![0; i % 9]].concat(),
+                _ => random.bytes(bytes),
+            })
+            .collect();
+        let expected = shared_factors(&moduli, 1, &mut |_| {});
+        assert_eq!(expected, model(&moduli));
+        for parts in [1, 2, 3, 7, 64] {
+            let subsets: Vec<&[Vec<u8>]> = (0..parts)
+                .map(|part| &moduli[part * count / parts..(part + 1) * count / parts])
+                .collect();
+            let products: Vec<Product> = subsets
+                .iter()
+                .map(|subset| Product::of(subset, 2, &mut |_| {}))
+                .collect();
+            let mut found = Vec::new();
+            for (number, subset) in subsets.iter().enumerate() {
+                let tree = Subset::grow(subset, 2, Vec::new(), &mut |_| {}).expect("in memory");
+                assert_eq!(tree.product(), products[number]);
+                let others = products.iter().enumerate().filter(|&(other, _)| other != number);
+                let others = others.map(|(_, product)| Product::from_bytes(&product.to_bytes()).ok_or(Lost));
+                found.extend(tree.shared_factors(others, &mut |_| {}).expect("they are products"));
+            }
+            assert_eq!(found, expected, "{count} of {bytes} bytes in {parts} parts");
+        }
+    }
+}
+
+/// Few new moduli beside many old ones, and many beside few.
+#[test]
+fn others_may_be_longer_and_shorter() {
+    let mut random = Random(37);
+    let common = BigUint::from_bytes_be(&random.bytes(40));
+    let mut some = |count: usize| -> Vec<Vec<u8>> {
+        let mut moduli: Vec<Vec<u8>> = (0..count).map(|_| random.bytes(128)).collect();
+        moduli[count / 2] = (&common * BigUint::from_bytes_be(&moduli[count / 2][..88])).to_bytes_be();
+        moduli
+    };
+    for (new, old, block) in [(1, 900, 300), (3, 900, 7), (400, 900, 2), (400, 50, 50), (70, 900, 70)] {
+        let (new, old) = (some(new), some(old));
+        let expected = shared_factors(&[&new[..], &old[..]].concat(), 2, &mut |_| {});
+        for threads in [1, 3] {
+            let others = old
+                .chunks(block)
+                .map(|block| Ok::<_, Lost>(Product::of(block, 1, &mut |_| {})));
+            let tree = Subset::grow(&new, threads, Vec::new(), &mut |_| {}).expect("in memory");
+            let found = tree.shared_factors(others, &mut |_| {}).expect("they are products");
+            assert_eq!(found, expected[..new.len()]);
+            assert!(found[new.len() / 2].is_some());
+        }
+    }
+}
+
+/// Others that are not there.
+#[derive(Debug)]
+struct Lost;
+
+impl From<std::convert::Infallible> for Lost {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+#[test]
+fn what_is_no_product_is_told() {
+    let product = Product::of(&[vec![21], vec![8]], 1, &mut |_| {});
+    let bytes = product.to_bytes();
+    assert_eq!(bytes, [3_u64.to_le_bytes(), 21_u64.to_le_bytes()].concat());
+    assert_eq!(Product::from_bytes(&bytes), Some(product));
+    for wrong in [
+        &bytes[..8],
+        &bytes[..15],
+        &[],
+        &[0; 16],
+        &[bytes.as_slice(), &[1]].concat(),
+    ] {
+        assert_eq!(Product::from_bytes(wrong), None);
+    }
+    let tree = Subset::grow(&[vec![33], vec![4]], 1, Vec::new(), &mut |_| {}).expect("in memory");
+    assert!(tree.shared_factors([Err(Lost)], &mut |_| {}).is_err());
 }
