@@ -35,7 +35,7 @@ fn place(folder: &Path) -> Option<Place> {
     Some(match folder {
         "crates/arith" | "crates/measure" | "crates/product" | "crates/reserve" => Place::Layer(0),
         "crates/rsa" => Place::Layer(1),
-        "crates/audit" | "crates/batch" | "crates/gpu" | "crates/text" => Place::Layer(2),
+        "crates/audit" | "crates/batch" | "crates/gpu" | "crates/sealed" | "crates/text" => Place::Layer(2),
         "crates/engines" => Place::Layer(3),
         "crates/study" => Place::Layer(4),
         "crates/cli" => Place::Layer(5),
