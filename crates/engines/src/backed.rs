@@ -11,11 +11,13 @@
 mod block;
 mod keyed;
 mod keys;
+mod multi_key;
 mod resident;
 mod search;
 mod signature;
 
 pub(crate) use keyed::Keyed;
 pub(crate) use keys::{private_key, private_of, public_key, public_of, refused};
+pub(crate) use multi_key::private_by_turns;
 pub(crate) use resident::ResidentBlocks;
 pub(crate) use search::{Bulk, strict};

@@ -315,7 +315,7 @@ impl Session for Worker {
                     ledger.threads = ThreadOwner::Engine;
                 }
                 self.clock = ledger.clock;
-                Ok(ledger.checked_for(job.primes))
+                Ok(ledger.checked_for(job.primes, job.keys))
             }
             Answer::Unsupported { reason } => Ok(Err(reason)),
             other => Err(self.unexpected(&request, &other)),

@@ -7,8 +7,10 @@
 //! | who reads the clock | `timing` |
 //! | what one thread does, and whether it is right | `partition` |
 //! | how a text is measured | `text` |
+//! | how items are done whose keys differ, by an engine that takes one | `one_by_one` |
 
 mod driver;
+mod one_by_one;
 mod partition;
 mod text;
 mod threads;
@@ -27,7 +29,17 @@ use text::TextDriver;
 /// Asks the engine about the job, after the harness has had its say.
 pub(crate) fn supports(engine: &dyn Engine, job: &Job) -> Result<Ledger, Reason> {
     job.check()?;
-    engine.supports(&job.engine_job())?.checked_for(job.primes)
+    let ledger = engine.supports(&job.engine_job())?;
+    let ledger = match is_one_by_one(job, &ledger) {
+        true => ledger.one_by_one(job.keys),
+        false => ledger,
+    };
+    ledger.checked_for(job.primes, job.keys)
+}
+
+/// Returns whether the items of a job are under several keys of which the engine takes one.
+fn is_one_by_one(job: &Job, ledger: &Ledger) -> bool {
+    job.keys > 1 && ledger.keys.is_none()
 }
 
 /// Prepares a job, hands it to `body`, and takes everything down again.
@@ -46,7 +58,18 @@ pub(crate) fn with_driver<T>(
             format!("a key of {} bits came with a job of {} bits", key.bits, job.bits),
         ));
     }
-    let prepared = engine.prepare(&job.engine_job(), keys)?;
+    if job.keys > 1 && keys.len() < job.keys {
+        let message = format!("{} keys came with a job of {}", keys.len(), job.keys);
+        return Err(Fault::new(FaultKind::Key, message));
+    }
+    let is_one_by_one = job.keys > 1
+        && engine
+            .supports(&job.engine_job())
+            .is_ok_and(|own| is_one_by_one(job, &own));
+    let prepared = match is_one_by_one {
+        true => one_by_one::prepare(engine, job, keys)?,
+        false => engine.prepare(&job.engine_job(), keys)?,
+    };
     if job.op.is_text() {
         Ok(body(&mut TextDriver::new(
             job,

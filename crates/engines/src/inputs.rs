@@ -33,6 +33,11 @@ pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, 
             .collect(),
         Op::TextEncrypt | Op::TextDecrypt => of_text(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
+        Op::SignMessage => {
+            let mut messages = vec![0; items * job.message_bytes];
+            rng.fill_bytes(&mut messages);
+            messages
+        }
         Op::Verify => signed(key, &mut rng, items),
         Op::ImportPrivate => loading::private_item(key).repeat(items),
         Op::ImportVerify => {
@@ -42,6 +47,27 @@ pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, 
             each.flat_map(|signed| [&public[..], signed].concat()).collect()
         }
         Op::PrimeSearch => (0..items).flat_map(|_| average_case(key, &mut rng)).collect(),
+    }
+}
+
+/// As [`inputs`], for items that are under several keys by turns: item `i` under key `i` modulo their number.
+///
+/// # Panics
+/// There is no key.
+pub fn inputs_under(job: &Job, keys: &[StudyKey], seed: &InsecureStudySeed, stream: u64, items: usize) -> Vec<u8> {
+    let length = job.layout().input;
+    let each = |(place, key): (usize, &StudyKey)| {
+        let own = items.saturating_sub(place).div_ceil(keys.len());
+        // Apart from each other, and below the streams of keys.
+        inputs(job, key, seed, stream + ((place as u64) << 36), own)
+    };
+    match keys {
+        [key] => inputs(job, key, seed, stream, items),
+        _ => {
+            let each: Vec<Vec<u8>> = keys.iter().enumerate().map(each).collect();
+            let item = |item: usize| &each[item % keys.len()][item / keys.len() * length..][..length];
+            (0..items).flat_map(item).copied().collect()
+        }
     }
 }
 
@@ -181,7 +207,9 @@ mod tests {
             bare: false,
             exponent: Exponent::F4,
             primes: 2,
+            keys: 1,
             message_bits: None,
+            message_bytes: if op == Op::SignMessage { 100 } else { 0 },
             symbols,
             block_symbols: if op.is_text() { 63 } else { 0 },
         }

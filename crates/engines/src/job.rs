@@ -22,6 +22,18 @@ pub const MAX_THREADS: usize = 1024;
 /// The most items that a job may hand over in one call.
 pub const MAX_BATCH: usize = 1 << 16;
 
+/// The most keys that the items of a batch may be under.
+pub const MAX_KEYS: usize = 256;
+
+/// The most bytes that a message to be signed may have.
+pub const MAX_MESSAGE_BYTES: usize = 1 << 22;
+
+/// The most bytes that the messages of a batch may have together.
+pub const MAX_BATCH_BYTES: usize = 1 << 26;
+
+/// Bytes of a message to be signed where nobody says how many.
+const MESSAGE_BYTES: usize = 1024;
+
 /// Primes that the modulus of a job's key may have.
 pub const PRIMES: std::ops::RangeInclusive<usize> = 2..=5;
 
@@ -74,10 +86,16 @@ pub struct Job {
     /// Primes of the key's modulus.
     #[serde(default = "two", skip_serializing_if = "is_two")]
     pub primes: usize,
+    /// Keys that the items of a batch are under: item `i` is under key `i mod keys`. They divide the batch.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys: usize,
     /// Raw blocks: bits of the message that is raised to the public exponent, or whose power is raised to the private
     /// one. None: blocks are any numbers below the modulus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_bits: Option<usize>,
+    /// Messages to be signed: bytes of each. Otherwise 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub message_bytes: usize,
     /// Text operations: bytes of the whole text. Otherwise 0.
     #[serde(default)]
     pub symbols: usize,
@@ -94,6 +112,18 @@ fn is_two(primes: &usize) -> bool {
     *primes == 2
 }
 
+fn one() -> usize {
+    1
+}
+
+fn is_one(keys: &usize) -> bool {
+    *keys == 1
+}
+
+fn is_zero(bytes: &usize) -> bool {
+    *bytes == 0
+}
+
 impl Job {
     /// One item on one thread, timed call by call, with the exponent 65537 and whatever else is the default.
     pub fn new(op: Op, bits: usize) -> Self {
@@ -107,7 +137,9 @@ impl Job {
             bare: false,
             exponent: Exponent::F4,
             primes: 2,
+            keys: 1,
             message_bits: None,
+            message_bytes: if op == Op::SignMessage { MESSAGE_BYTES } else { 0 },
             symbols: 0,
             block_symbols: 0,
         }
@@ -115,7 +147,11 @@ impl Job {
 
     /// The shape of one item.
     pub fn layout(&self) -> Layout {
-        self.op.layout(self.bits, self.block_symbols)
+        let bytes = match self.op {
+            Op::SignMessage => self.message_bytes,
+            _ => self.block_symbols,
+        };
+        self.op.layout(self.bits, bytes)
     }
 
     /// Blocks that a text of the job takes; 0 for operations without a text.
@@ -140,7 +176,8 @@ impl Job {
             | Op::Verify
             | Op::PrimeSearch
             | Op::ImportPrivate
-            | Op::ImportVerify => None,
+            | Op::ImportVerify
+            | Op::SignMessage => None,
         }
     }
 
@@ -207,6 +244,31 @@ impl Job {
         ensure!(
             (1..=MAX_BATCH).contains(&self.batch),
             "a batch of {}; 1 to {MAX_BATCH} are possible",
+            self.batch
+        );
+        let keys = self.keys;
+        ensure!(
+            keys == 1 || op.takes_several_keys(),
+            "'{op}' is not done under several keys"
+        );
+        ensure!(
+            (1..=MAX_KEYS).contains(&keys) && self.batch.is_multiple_of(keys),
+            "a batch of {} under {keys} keys; 1 to {MAX_KEYS} are possible, and they divide the batch",
+            self.batch
+        );
+        ensure!(
+            keys == 1 || (primes == 2 && self.exponent != Exponent::Random),
+            "several keys have two primes and one public exponent"
+        );
+        let message = self.message_bytes;
+        ensure!(*op == Op::SignMessage || message == 0, "'{op}' does not sign a message");
+        ensure!(
+            *op != Op::SignMessage || (1..=MAX_MESSAGE_BYTES).contains(&message),
+            "a message of {message} bytes; 1 to {MAX_MESSAGE_BYTES} are possible"
+        );
+        ensure!(
+            message.saturating_mul(self.batch) <= MAX_BATCH_BYTES,
+            "a batch of {} messages of {message} bytes is longer than {MAX_BATCH_BYTES} bytes",
             self.batch
         );
         ensure!(

@@ -52,6 +52,9 @@ pub struct Ledger {
     /// keys of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primes: Option<usize>,
+    /// Keys that the items of a batch were under, where there were several: whoever does not say so takes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<usize>,
     /// The padding, in words; none for raw blocks.
     pub padding: Option<String>,
     /// Work that was prepared beforehand and is not in the time; empty if nothing was.
@@ -88,6 +91,9 @@ fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::E
 /// The padding of the signatures that are measured, in words.
 const SIGNATURE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest";
 
+/// As [`SIGNATURE_PADDING`], where the hash is in the time.
+const MESSAGE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a message that is hashed in the time";
+
 impl Ledger {
     /// The ledger of every library that the harness calls: its threads, its clock, one item at a time, and no claim.
     /// An engine states the entries that are otherwise. `setup` is what was prepared beforehand, in words.
@@ -101,6 +107,7 @@ impl Ledger {
             sieve: None,
             exponent: None,
             primes: None,
+            keys: None,
             padding: None,
             setup: setup.into(),
             lanes: 1,
@@ -117,8 +124,22 @@ impl Ledger {
         }
     }
 
-    /// This, unless the key of a job has more primes than whoever wrote it says that it takes.
-    pub(crate) fn checked_for(self, primes: usize) -> Result<Ledger, Reason> {
+    /// That items are done one by one under their keys, of which this states the conditions for one.
+    pub(crate) fn one_by_one(self, keys: usize) -> Self {
+        Ledger {
+            keys: Some(keys),
+            lanes: 1,
+            setup: format!("for each of {keys} keys: {}; items are done one by one", self.setup),
+            ..self
+        }
+    }
+
+    /// This, unless the keys of a job are more, or have more primes, than whoever wrote it says that it takes.
+    pub(crate) fn checked_for(self, primes: usize, keys: usize) -> Result<Ledger, Reason> {
+        ensure!(
+            keys == 1 || self.keys == Some(keys),
+            "it works under one key at a time, and the items of a batch are under {keys}"
+        );
         ensure!(
             primes == 2 || self.primes == Some(primes),
             "it takes keys of two primes, and these have {primes}"
@@ -128,7 +149,11 @@ impl Ledger {
 
     /// With the padding that an operation has: that of signatures, and none for raw blocks.
     pub fn padded_for(self, op: Op) -> Self {
-        let padding = matches!(op, Op::Sign | Op::Verify | Op::ImportVerify).then(|| SIGNATURE_PADDING.to_owned());
+        let padding = match op {
+            Op::Sign | Op::Verify | Op::ImportVerify => Some(SIGNATURE_PADDING.to_owned()),
+            Op::SignMessage => Some(MESSAGE_PADDING.to_owned()),
+            _ => None,
+        };
         Ledger { padding, ..self }
     }
 
@@ -195,6 +220,7 @@ mod tests {
             sieve: None,
             exponent: Some(Exponent::F4),
             primes: Some(3),
+            keys: None,
             padding: None,
             setup: "key".to_owned(),
             lanes: 8,
@@ -249,6 +275,7 @@ mod tests {
             rounds: None,
             exponent: None,
             primes: None,
+            keys: None,
             setup: String::new(),
             lanes: 1,
             threads: ThreadOwner::Engine,

@@ -45,7 +45,7 @@ pub use client::{Limits, Session, SessionError, Worker};
 pub use engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items};
 pub use exponent::Exponent;
 pub use gpu::OnDevice;
-pub use inputs::{inputs, of_text};
+pub use inputs::{inputs, inputs_under, of_text};
 pub use job::{Job, Mode, StudyKey, StudyPrime};
 pub use ledger::{Ledger, Reason};
 pub use op::{Layout, Op};
@@ -53,7 +53,7 @@ pub use own::Own;
 pub use protocol::{BlockReport, Fault, FaultKind, PartTrace, Readiness};
 pub use registry::{Absent, Location, Registry, Selector, UnknownEngine};
 pub use textbook::Textbook;
-pub use verify::{WrongAnswer, verify, verify_no_prime_twice};
+pub use verify::{WrongAnswer, verify, verify_no_prime_twice, verify_under};
 
 /// `true` if this program was built to be measured.
 pub const OPTIMISED: bool = rsalab_measure::machine::Build::THIS_IS_OPTIMISED;

@@ -35,6 +35,8 @@ pub enum Op {
     ImportPrivate,
     /// A public key read from its encoding, PKCS#1, and one signature verified with it.
     ImportVerify,
+    /// A PKCS#1 v1.5 signature of a message, which is hashed with SHA-256 on the way.
+    SignMessage,
 }
 
 /// Bytes of the digest that is signed: SHA-256's.
@@ -57,6 +59,7 @@ pub const DIGEST_BYTES: usize = 32;
 /// | verify | digest ‖ signature, 32 + `k` | 1 if the signature is right, else 0: one byte |
 /// | import private | [`private_key_bytes`] | `n` of the key that was read, `k` |
 /// | import verify | [`public_key_bytes`], then as verify | as verify |
+/// | sign message | message, the job's message bytes | signature, `k` |
 /// | prime search | [`candidates`] of `h` each | `p ‖ q`, the first two that are prime, `h + h` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -70,7 +73,7 @@ impl Op {
     /// Every operation, in the order in which tables show them.
     ///
     /// The inputs of a study derive from an operation's place in this list: new ones go to its end.
-    pub const ALL: [Op; 13] = [
+    pub const ALL: [Op; 14] = [
         Op::Private,
         Op::Public,
         Op::Keygen,
@@ -84,6 +87,7 @@ impl Op {
         Op::PrimeSearch,
         Op::ImportPrivate,
         Op::ImportVerify,
+        Op::SignMessage,
     ];
 
     /// The name used on the command line, in the protocol and in every file.
@@ -102,11 +106,12 @@ impl Op {
             Op::PrimeSearch => "prime_search",
             Op::ImportPrivate => "import_private",
             Op::ImportVerify => "import_verify",
+            Op::SignMessage => "sign_message",
         }
     }
 
-    /// The shape of one item at a modulus of `bits` bits, for text blocks of `block_symbols` bytes.
-    pub fn layout(self, bits: usize, block_symbols: usize) -> Layout {
+    /// The shape of one item at a modulus of `bits` bits, for text blocks or messages of so many bytes.
+    pub fn layout(self, bits: usize, bytes: usize) -> Layout {
         let k = bits.div_ceil(8);
         let h = bits.div_ceil(2).div_ceil(8);
         let (input, output) = match self {
@@ -115,13 +120,14 @@ impl Op {
             Op::PrimePair => (0, h + h),
             Op::Totient => (h + h, k + k),
             Op::PrivateExponent => (k, k),
-            Op::TextEncrypt => (block_symbols, k),
-            Op::TextDecrypt => (k, block_symbols),
+            Op::TextEncrypt => (bytes, k),
+            Op::TextDecrypt => (k, bytes),
             Op::Sign => (DIGEST_BYTES, k),
             Op::Verify => (DIGEST_BYTES + k, 1),
             Op::PrimeSearch => (candidates(bits) * h, h + h),
             Op::ImportPrivate => (private_key_bytes(bits), k),
             Op::ImportVerify => (public_key_bytes(bits) + DIGEST_BYTES + k, 1),
+            Op::SignMessage => (bytes, k),
         };
         Layout { input, output }
     }
@@ -147,7 +153,12 @@ impl Op {
 
     /// Returns whether the operation uses the primes of a given key, of which there may be more than two.
     pub fn uses_primes(self) -> bool {
-        matches!(self, Op::Private | Op::Sign | Op::TextDecrypt)
+        matches!(self, Op::Private | Op::Sign | Op::SignMessage | Op::TextDecrypt)
+    }
+
+    /// Returns whether a batch of the operation may be under several keys.
+    pub fn takes_several_keys(self) -> bool {
+        matches!(self, Op::Private | Op::Sign)
     }
 
     /// Returns whether the operation works on a text split over threads.
@@ -196,6 +207,6 @@ impl FromStr for Op {
 /// A name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private and import_verify"
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private, import_verify and sign_message"
 )]
 pub struct UnknownOp(pub String);

@@ -15,7 +15,7 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    backed::{Bulk, Keyed, private_key, public_key, refused, strict},
+    backed::{Bulk, Keyed, private_by_turns, private_key, public_key, refused, strict},
     engine::{Engine, EngineError, EngineInfo, Prepared},
     ensure,
     job::{Job, StudyKey},
@@ -66,7 +66,9 @@ impl Own {
     fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
         match job.variant.as_deref() {
             None if self.chooses => Ok(match job.op {
-                Op::Private | Op::Sign => Kernel::for_batch(Operation::Private, job.bits, job.batch),
+                Op::Private | Op::Sign | Op::SignMessage if job.keys == 1 => {
+                    Kernel::for_batch(Operation::Private, job.bits, job.batch)
+                }
                 Op::Public | Op::Verify => Kernel::for_batch(Operation::Public, job.bits, job.batch),
                 _ => self.kernel,
             }),
@@ -125,7 +127,8 @@ impl Engine for Own {
             ..Ledger::native("none").padded_for(job.op)
         };
         match job.op {
-            Op::Private | Op::Sign => Ok(Ledger {
+            Op::Private | Op::Sign | Op::SignMessage => Ok(Ledger {
+                keys: is_multi_key(job).then_some(job.keys),
                 crt: Some(has_crt),
                 blinding: Some(!job.bare),
                 result_check: Some(!job.bare),
@@ -197,7 +200,10 @@ impl Engine for Own {
         self.supports(job)?;
         let backend = self.backend_of(job)?;
         Ok(match job.op {
-            Op::Private | Op::Sign => {
+            Op::Private | Op::Sign if is_multi_key(job) => {
+                Box::new(Keyed::new(private_by_turns(&backend, job, keys)?, job)?)
+            }
+            Op::Private | Op::Sign | Op::SignMessage => {
                 let prepared = private(&backend, self.kernel_of(job)?, keys, job)?;
                 Box::new(Keyed::new(prepared, job)?)
             }
@@ -226,6 +232,11 @@ fn is_strict(job: &Job) -> bool {
 /// Returns whether the private operation is to take the CRT.
 fn has_crt(job: &Job) -> bool {
     job.variant.as_deref() != Some(PLAIN)
+}
+
+/// Returns whether the items of a batch, each under a key of its own, are done together.
+fn is_multi_key(job: &Job) -> bool {
+    job.keys > 1 && has_crt(job) && !job.bare
 }
 
 /// The key for its private operation, in the job's variant.

@@ -10,6 +10,7 @@
 //! | totient | `n = p·q`, `φ = (p−1)(q−1)` |
 //! | private exponent | `d·e = 1 mod φ`, `d < φ` |
 //! | sign | output below `n`, and `output^e mod n` the digest's encoding |
+//! | sign message | as sign, of the message's digest |
 //! | verify | 1 if the signature is below `n` and its power is the digest's encoding, else 0 |
 //! | import private | the modulus of the key |
 //! | import verify | as verify |
@@ -21,6 +22,7 @@
 use std::collections::BTreeSet;
 
 use num_bigint::BigUint;
+use rsalab_rsa::hash::Hash;
 
 use crate::{
     job::{Job, StudyKey},
@@ -91,6 +93,10 @@ pub fn verify<'a>(
             Op::Totient => check_totient(input, output),
             Op::PrivateExponent => check_private_exponent(input, output, &e),
             Op::Sign => check_private(&emsa_pkcs1_v1_5(input, layout.output), output, &n, &e),
+            Op::SignMessage => {
+                let digest = Hash::Sha256.digest(input);
+                check_private(&emsa_pkcs1_v1_5(&digest, layout.output), output, &n, &e)
+            }
             Op::Verify => check_verdict(input, output[0], &n, &e),
             Op::PrimeSearch => check_found(input, output),
             Op::ImportPrivate => match key.is_some_and(|key| key.n == output) {
@@ -106,6 +112,39 @@ pub fn verify<'a>(
         Op::Keygen | Op::PrimePair => verify_no_prime_twice(job, outputs),
         _ => Ok(()),
     }
+}
+
+/// As [`verify`], of items that are under several keys by turns, as [`inputs_under`](crate::inputs_under) makes them.
+///
+/// # Errors
+/// An output that is not right, or missing.
+pub fn verify_under(job: &Job, keys: &[StudyKey], inputs: &[u8], outputs: &[u8]) -> Result<(), WrongAnswer> {
+    if keys.len() < 2 {
+        return verify(job, keys.first(), inputs, outputs);
+    }
+    let layout = job.layout();
+    let whole = |bytes: &[u8], length: usize| {
+        bytes
+            .len()
+            .checked_div(length)
+            .filter(|_| bytes.len().is_multiple_of(length))
+    };
+    if whole(inputs, layout.input) != whole(outputs, layout.output) || whole(outputs, layout.output).is_none() {
+        return verify(job, keys.first(), inputs, outputs);
+    }
+    let own = |bytes: &[u8], length: usize, place: usize| -> Vec<u8> {
+        let items = bytes.chunks(length).skip(place).step_by(keys.len());
+        items.flatten().copied().collect()
+    };
+    for (place, key) in keys.iter().enumerate() {
+        let [inputs, outputs] =
+            [(inputs, layout.input), (outputs, layout.output)].map(|(bytes, length)| own(bytes, length, place));
+        verify(job, key, &inputs, &outputs).map_err(|wrong| WrongAnswer {
+            item: wrong.item * keys.len() + place,
+            ..wrong
+        })?;
+    }
+    Ok(())
 }
 
 /// Checks that no prime of a key or a pair is one of an earlier one too, which a generator that repeats itself makes.
@@ -270,7 +309,9 @@ mod tests {
             bare: false,
             exponent: Exponent::F4,
             primes: 2,
+            keys: 1,
             message_bits: None,
+            message_bytes: if op == Op::SignMessage { 100 } else { 0 },
             symbols: if op.is_text() { 200 } else { 0 },
             block_symbols: if op.is_text() { 63 } else { 0 },
         }
@@ -299,6 +340,7 @@ mod tests {
             Op::PrivateExponent => fixed(&e.modinv(&phi).unwrap(), 64).unwrap(),
             Op::TextEncrypt => encrypted(job, key, inputs),
             Op::Sign => power_vartime(&emsa_pkcs1_v1_5(inputs, 64), &d, &n, 64),
+            Op::SignMessage => power_vartime(&emsa_pkcs1_v1_5(&Hash::Sha256.digest(inputs), 64), &d, &n, 64),
             Op::Verify => vec![1],
             Op::PrimeSearch => [&key.p[..], &key.q].concat(),
             Op::ImportPrivate => key.n.clone(),

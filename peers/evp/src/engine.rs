@@ -122,7 +122,7 @@ impl Engine for EvpEngine {
             // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check:
             // `rsa_ossl_mod_exp` raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1
             // to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's `rsa_impl.c` (`rsa_default_private_transform`).
-            Op::Private | Op::Sign => Ledger {
+            Op::Private | Op::Sign | Op::SignMessage => Ledger {
                 primes: self.primes_of(job),
                 crt: Some(true),
                 blinding: Some(true),
@@ -204,6 +204,7 @@ impl Engine for EvpEngine {
             Op::Private => block::blocks(library, BlockOperation::Decrypt, key()?)?,
             Op::Public => block::blocks(library, BlockOperation::Encrypt, key()?)?,
             Op::Sign => signature::signing(library, job, key()?)?,
+            Op::SignMessage => signature::signing_messages(library, job, key()?)?,
             Op::Verify => signature::verifying(library, job, key()?)?,
             Op::ImportPrivate => import::private_keys(library, job),
             Op::ImportVerify => import::verifications(library, job),

@@ -10,7 +10,7 @@
 //! | which library this is; what it says when it fails | [`library`] |
 //! | numbers (`BIGNUM`), keys (`EVP_PKEY`), operations (`EVP_PKEY_CTX`), owned | `number`, `key`, `context`, `owned` |
 //! | the private and the public operation | `block` |
-//! | signatures | `signature` |
+//! | signatures; the hash of messages that are signed | `signature`, `hash` |
 //! | keys and primes; the count of primality tests | `generate`, `count` |
 //! | the totient and the private exponent | `arithmetic` |
 //! | which jobs are done, and under which conditions | [`engine`] |
@@ -25,6 +25,7 @@ mod context;
 mod count;
 pub mod engine;
 mod generate;
+mod hash;
 mod import;
 mod key;
 pub mod library;

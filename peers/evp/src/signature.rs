@@ -1,4 +1,4 @@
-//! PKCS#1 v1.5 signatures of SHA-256 digests: made, and verified.
+//! PKCS#1 v1.5 signatures of SHA-256 digests and of messages: made, and verified.
 //!
 //! Each thread reads the key for itself, and does one operation beforehand, as for blocks.
 
@@ -6,6 +6,7 @@ use rsalab_engines::{EngineError, Job, Prepared, StudyKey, kit, op::DIGEST_BYTES
 
 use crate::{
     context::Context,
+    hash::Sha256,
     key::{Key, KeyDer},
     library::Libcrypto,
 };
@@ -23,6 +24,23 @@ pub(crate) fn signing<'a>(
         let mut context = Context::for_signatures(library, &key, true)?;
         context.sign(&[1; DIGEST_BYTES], &mut vec![0; length])?;
         Ok(move |digest: &[u8], signature: &mut [u8]| context.sign(digest, signature))
+    }))
+}
+
+/// Signatures of messages, each hashed by the library first.
+pub(crate) fn signing_messages<'a>(
+    library: &'a Libcrypto,
+    job: &Job,
+    key: &StudyKey,
+) -> Result<Box<dyn Prepared + 'a>, EngineError> {
+    let der = KeyDer::private(key)?;
+    let length = job.layout().output;
+    Ok(kit::items("EVP_Digest, EVP_PKEY_sign", job, move || {
+        let key = Key::read(library, &der)?;
+        let hash = Sha256::new(library)?;
+        let mut context = Context::for_signatures(library, &key, true)?;
+        context.sign(&hash.digest(b"")?, &mut vec![0; length])?;
+        Ok(move |message: &[u8], signature: &mut [u8]| context.sign(&hash.digest(message)?, signature))
     }))
 }
 

@@ -4,7 +4,7 @@
 //! OpenSSL's headers. The list is handed to another macro: here it becomes [`Table`] and [`Table::resolve`]; in a crate
 //! that links libcrypto it becomes the `extern` block and a constructor.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 
 macro_rules! opaque {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -30,6 +30,10 @@ opaque! {
     Pkey;
     /// `EVP_PKEY_CTX`: one operation with one key.
     PkeyCtx;
+    /// `EVP_MD`: a hash.
+    MessageDigest;
+    /// `OSSL_LIB_CTX`; always null here.
+    LibraryCtx;
     /// `ENGINE`; always null here.
     EngineHandle;
 }
@@ -78,6 +82,9 @@ macro_rules! libcrypto_functions {
                 fn EVP_PKEY_CTX_set_cb(ctx: *mut PkeyCtx, callback: Option<KeygenCallback>) -> ();
                 fn EVP_PKEY_CTX_get_keygen_info(ctx: *mut PkeyCtx, index: c_int) -> c_int;
 
+                fn EVP_sha256() -> *const MessageDigest;
+                fn EVP_Digest(data: *const c_void, length: usize, digest: *mut c_uchar, digest_length: *mut c_uint, hash: *const MessageDigest, engine: *mut EngineHandle) -> c_int;
+
                 fn BN_new() -> *mut Bignum;
                 fn BN_clear_free(number: *mut Bignum) -> ();
                 fn BN_set_flags(number: *mut Bignum, flags: c_int) -> ();
@@ -97,6 +104,8 @@ macro_rules! libcrypto_functions {
             }
             since_3_0 {
                 fn OPENSSL_info(what: c_int) -> *const c_char;
+                fn EVP_MD_fetch(library: *mut LibraryCtx, name: *const c_char, properties: *const c_char) -> *mut MessageDigest;
+                fn EVP_MD_free(hash: *mut MessageDigest) -> ();
                 fn EVP_PKEY_get_bn_param(key: *const Pkey, name: *const c_char, number: *mut *mut Bignum) -> c_int;
             }
         }
@@ -172,9 +181,15 @@ mod tests {
     #[test]
     fn functions_that_came_with_3_0_may_be_missing() {
         extern "C" fn any() {}
-        let new = [c"OPENSSL_info", c"EVP_PKEY_get_bn_param"];
+        let new = [
+            c"OPENSSL_info",
+            c"EVP_PKEY_get_bn_param",
+            c"EVP_MD_fetch",
+            c"EVP_MD_free",
+        ];
         // SAFETY: the table is looked at and no function of it is called.
         let table = unsafe { Table::resolve(|name| (!new.contains(&name)).then_some(any as *const c_void)) }.unwrap();
         assert!(table.OPENSSL_info.is_none() && table.EVP_PKEY_get_bn_param.is_none());
+        assert!(table.EVP_MD_fetch.is_none() && table.EVP_MD_free.is_none());
     }
 }

@@ -42,13 +42,13 @@ impl Engine for RustCryptoEngine {
             "rustcrypto takes public exponents up to {}",
             RsaPublicKey::MAX_PUB_EXPONENT
         );
-        if matches!(job.op, Op::Sign | Op::Verify) {
+        if matches!(job.op, Op::Sign | Op::SignMessage | Op::Verify) {
             kit::digest_fits(job)?;
         }
         Ok(match job.op {
-            Op::Private | Op::Sign => {
+            Op::Private | Op::Sign | Op::SignMessage => {
                 let variant = kit::variant(job, &PRIVATE)?;
-                if job.op == Op::Sign && variant == PrivateVariant::Unchecked {
+                if job.op != Op::Private && variant == PrivateVariant::Unchecked {
                     return Err("a signature is always checked; the variants are blinded and unblinded".into());
                 }
                 Ledger {
@@ -118,6 +118,7 @@ impl Engine for RustCryptoEngine {
             Op::Private => block::private(kit::variant(job, &PRIVATE)?, key()?)?,
             Op::Public => block::public(key()?)?,
             Op::Sign => signature::signing(kit::variant(job, &PRIVATE)?, job, key()?)?,
+            Op::SignMessage => signature::signing_messages(kit::variant(job, &PRIVATE)?, job, key()?)?,
             Op::Verify => signature::verifying(job, key()?)?,
             Op::Keygen => generate::keys(job),
             Op::PrimePair => generate::prime_pairs(job),

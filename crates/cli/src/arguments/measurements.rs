@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use clap::{Args, builder::PossibleValuesParser};
 use rsalab_engines::Op;
-use rsalab_study::plan::{BATCH, PRIMES, SYMBOLS, THREADS};
+use rsalab_study::plan::{BATCH, KEYS, MESSAGE_BYTES, PRIMES, SYMBOLS, THREADS};
 
 use super::{
     shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
@@ -27,6 +27,7 @@ const LAUNCHES: RangeInclusive<usize> = 1..=1000;
 Examples:
   rsalab bench --op private --bits 2048 --engines own,openssl,gmp
   rsalab bench --op private --bits 1024 --engines own,gmp --bare
+  rsalab bench --op sign --engines own,openssl --batch 16 --keys 8
   rsalab bench --op text_encrypt --bits 1024 --engines own --threads 4 --json")]
 pub(crate) struct Bench {
     /// The operation.
@@ -47,6 +48,12 @@ pub(crate) struct Bench {
     /// Primes of the key, 2 to 5, for the operations that use them.
     #[arg(long, value_name = "P", default_value_t = 2, value_parser = within(PRIMES))]
     pub(crate) primes: usize,
+    /// Keys that the items of a batch are under by turns; they divide the batch.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = within(KEYS))]
+    pub(crate) keys: usize,
+    /// Bytes of each message, for sign_message.
+    #[arg(long, value_name = "N", value_parser = within(MESSAGE_BYTES))]
+    pub(crate) message_bytes: Option<usize>,
     /// Bytes of the text, for the operations that take one.
     #[arg(long, value_name = "N", value_parser = within(SYMBOLS))]
     pub(crate) symbols: Option<usize>,

@@ -31,6 +31,8 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<()> {
     request.threads = arguments.threads;
     request.batch = arguments.batch;
     request.primes = arguments.primes;
+    request.keys = arguments.keys;
+    request.message_bytes = arguments.message_bytes.or(request.message_bytes);
     request.bare = arguments.bare;
     request.symbols = arguments.symbols.or(request.symbols);
     request.seconds = arguments.seconds;
@@ -198,8 +200,16 @@ fn title(row: &Row) -> String {
         2 => String::new(),
         primes => format!(" of {primes} primes"),
     };
+    let keys = match row.keys {
+        1 => String::new(),
+        keys => format!(" under {}", number::counted(keys, "key")),
+    };
+    let messages = match row.message_bytes {
+        0 => String::new(),
+        bytes => format!(", messages of {}", number::counted(bytes, "byte")),
+    };
     format!(
-        "{} at {} bits{primes}, {}{batch}\n",
+        "{} at {} bits{primes}{messages}, {}{batch}{keys}\n",
         row.op,
         row.bits,
         number::counted(row.threads, "thread")

@@ -9,7 +9,7 @@ use crate::{
     op::Op,
 };
 
-/// A key made ready for the job's operation: private, public, sign or verify.
+/// A key made ready for the job's operation: private, public, sign (a digest or a message) or verify.
 pub(crate) struct Keyed {
     /// Each thread of each text takes a runner, as programs do for each message: blinding is kept from one to the next,
     /// as peers keep it in their keys.
@@ -43,6 +43,7 @@ impl Prepared for Keyed {
         let runner = self.key.runner().map_err(library("preparing a thread"))?;
         Ok(match self.job.op {
             Op::Sign => Box::new(signature::SigningRunner::new(runner, &self.job)?),
+            Op::SignMessage => Box::new(signature::HashingRunner::new(runner, &self.job)?),
             Op::Verify => Box::new(signature::VerifyingRunner::new(runner, &self.job)?),
             _ => Box::new(BlocksRunner::new(runner, &self.job)),
         })

@@ -12,7 +12,7 @@ use super::{block::all_done, keys::library};
 use crate::{
     engine::{EngineError, RunStats, Runner, check_items},
     job::Job,
-    op::{DIGEST_BYTES, Layout},
+    op::{DIGEST_BYTES, Layout, Op},
 };
 
 /// The scheme that is measured.
@@ -45,6 +45,43 @@ impl<R: BlockRunner> Runner for SigningRunner<R> {
             .map_err(library("signing"))?;
         all_done(&self.status)?;
         Ok(RunStats::default())
+    }
+}
+
+/// One thread's runner for signing messages: their digests, then as [`SigningRunner`].
+pub(super) struct HashingRunner<R> {
+    signing: SigningRunner<R>,
+    message: usize,
+    digests: Vec<u8>,
+}
+
+impl<R: BlockRunner> HashingRunner<R> {
+    pub(super) fn new(runner: R, job: &Job) -> Result<Self, EngineError> {
+        let of_digests = Job {
+            op: Op::Sign,
+            message_bytes: 0,
+            ..job.clone()
+        };
+        Ok(HashingRunner {
+            signing: SigningRunner::new(runner, &of_digests)?,
+            message: job.message_bytes,
+            digests: Vec::new(),
+        })
+    }
+}
+
+impl<R: BlockRunner> Runner for HashingRunner<R> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let layout = Layout {
+            input: self.message,
+            ..self.signing.layout
+        };
+        check_items(layout, inputs, outputs)?;
+        self.digests.clear();
+        for message in inputs.chunks_exact(self.message) {
+            self.digests.extend_from_slice(&Hash::Sha256.digest(message));
+        }
+        self.signing.run(&self.digests, outputs)
     }
 }
 

@@ -106,13 +106,13 @@ impl Peer {
             .ok()
     }
 
-    /// The worker passes the suite, and offers everything but these operations. Imports are tried where they are
-    /// offered.
+    /// The worker passes the suite, and offers everything but these operations. Imports and signatures of
+    /// messages are tried where they are offered.
     pub fn conforms(&self, not_offered: &[Op]) {
         let tried = assert_worker_conforms(&self.location(), &Scope::of_the_environment());
         let not_offered: BTreeSet<Op> = not_offered.iter().copied().collect();
-        let imports = BTreeSet::from([Op::ImportPrivate, Op::ImportVerify]);
-        assert_eq!(&tried - &imports, &(&BTreeSet::from(Op::ALL) - &not_offered) - &imports);
+        let some = BTreeSet::from([Op::ImportPrivate, Op::ImportVerify, Op::SignMessage]);
+        assert_eq!(&tried - &some, &(&BTreeSet::from(Op::ALL) - &not_offered) - &some);
     }
 
     /// Each variant passes it at the smaller sizes: each differs from the default in one operation at least.

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::{client::Session, exponent::Exponent, job::StudyKey, op::Op};
 
+/// Keys that the items of a batch are under by turns.
+const SEVERAL_KEYS: u64 = 3;
+
 /// Runs the suite. Keys and inputs come from `seed`; `report` gets each case as it is decided.
 ///
 /// # Errors
@@ -37,6 +40,12 @@ pub fn run(
         for op in [Op::ImportPrivate, Op::ImportVerify] {
             // The eighth signature is spoilt.
             suite.where_offered(op, items.clamp(1, 9))?;
+        }
+        suite.where_offered(Op::SignMessage, items.clamp(1, 9))?;
+        let others = (1..SEVERAL_KEYS).map(|number| StudyKey::numbered(seed, bits, Exponent::F4, 2, number));
+        let others: Vec<StudyKey> = others.collect::<Result<_, _>>()?;
+        for op in [Op::Private, Op::Sign] {
+            suite.several_keys(op, &others, items.clamp(1, 12))?;
         }
         if most_primes(bits) > 2 {
             let key = StudyKey::numbered(seed, bits, Exponent::F4, most_primes(bits), 0)?;

@@ -11,11 +11,11 @@ use super::{
 };
 use crate::{
     client::{Session, SessionError},
-    inputs::inputs,
+    inputs::{inputs, inputs_under},
     job::{Job, Mode, StudyKey},
     op::Op,
     protocol::{Fault, FaultKind},
-    verify::verify,
+    verify::{verify, verify_under},
 };
 
 /// An engine under test, at one size.
@@ -160,6 +160,29 @@ impl<'a> Suite<'a> {
         let given = inputs(&job, self.key, self.seed, op as u64, items);
         self.case(&job, RANDOM_INPUTS, |suite| suite.verified(&job, &given))?;
         Ok(true)
+    }
+
+    /// Random inputs under the suite's key and others by turns, of engines that say that they do so.
+    pub(super) fn several_keys(&mut self, op: Op, others: &[StudyKey], items: usize) -> Result<(), SessionError> {
+        let keys: Vec<StudyKey> = [self.key].into_iter().chain(others).cloned().collect();
+        let job = Job {
+            threads: self.scope.threads,
+            batch: 2 * keys.len(),
+            keys: keys.len(),
+            ..self.job(op)
+        };
+        if self.session.supports(&job)?.is_err() {
+            return Ok(());
+        }
+        let given = inputs_under(&job, &keys, self.seed, op as u64, items);
+        self.case(&job, &format!("batches under {} keys", keys.len()), |suite| {
+            suite.session.prepare(&job, &keys, &given)?;
+            let outputs = suite.session.outputs()?;
+            match verify_under(&job, &keys, &given, &outputs) {
+                Ok(()) => Ok(items),
+                Err(error) => wrong(error.to_string()),
+            }
+        })
     }
 
     /// As [`Suite::random_inputs`], of what few engines do: no word of those that do not.

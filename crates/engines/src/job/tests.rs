@@ -13,7 +13,9 @@ fn job(op: Op) -> Job {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: if op == Op::SignMessage { 32 } else { 0 },
         symbols: 0,
         block_symbols: 0,
     }
@@ -39,6 +41,58 @@ fn a_sensible_job_of_each_operation_passes() {
 fn each_senseless_job_is_refused_with_the_number_that_is_wrong() {
     let base = job(Op::Private);
     let cases = [
+        (
+            Job {
+                keys: 3,
+                ..base.clone()
+            },
+            "3 keys",
+        ),
+        (
+            Job {
+                keys: 0,
+                ..base.clone()
+            },
+            "0 keys",
+        ),
+        (
+            Job {
+                keys: 2,
+                ..job(Op::Public)
+            },
+            "'public' is not done under several keys",
+        ),
+        (
+            Job {
+                keys: 2,
+                primes: 3,
+                bits: 2048,
+                ..base.clone()
+            },
+            "several keys have two primes",
+        ),
+        (
+            Job {
+                message_bytes: 1,
+                ..base.clone()
+            },
+            "'private' does not sign a message",
+        ),
+        (
+            Job {
+                message_bytes: 0,
+                ..job(Op::SignMessage)
+            },
+            "a message of 0 bytes",
+        ),
+        (
+            Job {
+                message_bytes: MAX_MESSAGE_BYTES,
+                batch: 17,
+                ..job(Op::SignMessage)
+            },
+            "longer than 67108864",
+        ),
         (
             Job {
                 bits: 255,

@@ -184,7 +184,9 @@ fn the_textbooks_ledger_tells_its_forms_apart() {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: 0,
         symbols: 0,
         block_symbols: 0,
     };
@@ -229,7 +231,9 @@ fn random_exponents_work_both_ways() {
                     bare: false,
                     exponent: Exponent::Random,
                     primes: 2,
+                    keys: 1,
                     message_bits: Some(760),
+                    message_bytes: 0,
                     symbols: 0,
                     block_symbols: 0,
                 };
@@ -286,7 +290,9 @@ fn an_unknown_kernel_is_refused_with_those_there_are() {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: 0,
         symbols: 0,
         block_symbols: 0,
     };

@@ -115,7 +115,9 @@ fn java_measures_texts_and_refuses_damaged_ones() {
             bare: false,
             exponent,
             primes: 2,
+            keys: 1,
             message_bits: None,
+            message_bytes: 0,
             symbols: 200,
             block_symbols: 63,
         };

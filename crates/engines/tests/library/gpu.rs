@@ -29,7 +29,9 @@ fn job(op: Op, variant: Option<&str>) -> Job {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: 0,
         symbols: 0,
         block_symbols: 0,
     }

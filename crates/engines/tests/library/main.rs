@@ -7,6 +7,7 @@ mod gpu;
 mod harness;
 mod imports;
 mod java;
+mod several_keys;
 mod stop;
 mod support;
 mod texts;

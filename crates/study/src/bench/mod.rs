@@ -37,6 +37,10 @@ pub struct Request {
     pub batch: usize,
     /// Primes of the key.
     pub primes: usize,
+    /// Keys that the items of a batch are under by turns.
+    pub keys: usize,
+    /// Signatures of messages: bytes of each. Empty for the others.
+    pub message_bytes: Option<usize>,
     /// Our own engine without blinding and without the check of the result.
     pub bare: bool,
     /// Text operations: bytes of the whole text. Empty for the others.
@@ -59,6 +63,8 @@ impl Request {
             threads: 1,
             batch: 1,
             primes: 2,
+            keys: 1,
+            message_bytes: (op == Op::SignMessage).then_some(1024),
             bare: false,
             symbols: op.is_text().then_some(10_000),
             seconds: 3.0,
@@ -205,6 +211,8 @@ impl Request {
                 threads: Threads::These(vec![self.threads]),
                 batch: vec![self.batch],
                 primes: vec![self.primes],
+                keys: vec![self.keys],
+                message_bytes: self.message_bytes.into_iter().collect(),
                 symbols: self.symbols.into_iter().collect(),
                 bare: self.bare,
                 ..Grid::default()

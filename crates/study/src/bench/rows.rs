@@ -38,6 +38,12 @@ pub struct Row {
     /// Primes of the key.
     #[serde(default = "two", skip_serializing_if = "is_two")]
     pub primes: usize,
+    /// Keys that the items of a batch were under by turns.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys: usize,
+    /// Signatures of messages: bytes of each; else 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub message_bytes: usize,
     /// Which question the figures answer.
     pub mode: Mode,
     /// Operations per second, of all threads together: what was done over the time that it took, pauses included.
@@ -70,6 +76,18 @@ fn two() -> usize {
 
 fn is_two(primes: &usize) -> bool {
     *primes == 2
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(keys: &usize) -> bool {
+    *keys == 1
+}
+
+fn is_zero(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 /// The part of chance in a row, by its primality tests. The row's own figures are raw.
@@ -189,6 +207,8 @@ impl<'a> Measurement<'a> {
             threads: job.threads,
             batch: job.batch,
             primes: job.primes,
+            keys: job.keys,
+            message_bytes: job.message_bytes,
             mode: job.mode,
             ops_per_s: figures.map(|figures| figures.ops_per_s.value),
             ns_per_op: figures.map(|figures| figures.ns_per_op.into()),

@@ -39,7 +39,7 @@ pub(super) struct Row<'a> {
 
 /// Every column: its name, and what stands in it. The first ones identify a cell, by the names that `results.csv` has
 /// for them.
-pub(super) const COLUMNS: [(&str, Field); 28] = [
+pub(super) const COLUMNS: [(&str, Field); 30] = [
     ("op", Text(|it| it.cell.job.op.name().into())),
     ("bits", Number(|it| it.cell.job.bits as u64)),
     ("threads", Number(|it| it.cell.job.threads as u64)),
@@ -70,6 +70,8 @@ pub(super) const COLUMNS: [(&str, Field); 28] = [
     ("counted", Flag(|it| it.is_counted)),
     ("interruption", OptionalText(|it| it.interruption)),
     ("primes", Number(|it| it.cell.job.primes as u64)),
+    ("keys", Number(|it| it.cell.job.keys as u64)),
+    ("message_bytes", Number(|it| it.cell.job.message_bytes as u64)),
     ("study", Text(|it| it.origin.study.as_str().into())),
     ("seed", Text(|it| it.origin.seed.as_str().into())),
     (

@@ -2,12 +2,12 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-use rsalab_engines::{Exponent, Mode, Op, registry::closest};
+use rsalab_engines::{Exponent, Mode, Op, job::MAX_BATCH_BYTES, registry::closest};
 use rsalab_rsa::keys::most_primes;
 
 use super::{
-    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT, PRIMES,
-    Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
+    BATCH, BITS, Engines, Grid, Host, KEYS, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT,
+    MESSAGE_BYTES, PRIMES, Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -141,6 +141,8 @@ impl Grid {
             ),
         )?;
         self.check_primes()?;
+        self.check_keys()?;
+        self.check_message_bytes()?;
         self.check_message()?;
         self.check_text()?;
         self.check_mode(host)
@@ -169,6 +171,59 @@ impl Grid {
             self.exponent != Exponent::Random,
             "primes",
             "random exponents come with keys of two primes: leave one of the keys out",
+        )
+    }
+
+    fn check_keys(&self) -> Result<(), PlanError> {
+        listed("keys", &self.keys)?;
+        if self.keys == [1] {
+            return Ok(());
+        }
+        within("keys", &self.keys, KEYS, "keys of a batch")?;
+        PlanError::unless(
+            self.has_only(Op::takes_several_keys),
+            "keys",
+            "only private and sign take items under several keys: give the others a [[grid]] of their own",
+        )?;
+        for batch in &self.batch {
+            let other = self.keys.iter().find(|keys| !batch.is_multiple_of(**keys));
+            if let Some(keys) = other {
+                let message = format!("{keys} keys do not divide a batch of {batch}: each is to have as many items");
+                return Err(PlanError::at("keys", message));
+            }
+        }
+        PlanError::unless(
+            self.primes == [2] && self.exponent != Exponent::Random,
+            "keys",
+            "several keys have two primes and one public exponent: give the others a [[grid]] of their own",
+        )
+    }
+
+    fn check_message_bytes(&self) -> Result<(), PlanError> {
+        const KEY: &str = "message_bytes";
+        if self.has_only(|op| op != Op::SignMessage) {
+            return PlanError::unless(
+                self.message_bytes.is_empty(),
+                KEY,
+                "only sign_message takes messages by their bytes",
+            );
+        }
+        PlanError::unless(
+            self.has_only(|op| op == Op::SignMessage),
+            "operations",
+            "sign_message and others take different data: give each a [[grid]] of its own",
+        )?;
+        listed(KEY, &self.message_bytes)?;
+        within(KEY, &self.message_bytes, MESSAGE_BYTES, "bytes of a message")?;
+        let most = |sizes: &[usize]| sizes.iter().max().copied().unwrap_or(0);
+        let (message, batch) = (most(&self.message_bytes), most(&self.batch));
+        PlanError::unless(
+            message.saturating_mul(batch) <= MAX_BATCH_BYTES,
+            KEY,
+            format!(
+                "a batch of {batch} messages of {message} bytes is longer than {MAX_BATCH_BYTES} bytes: use smaller \
+                 batches, or shorter messages"
+            ),
         )
     }
 
@@ -303,6 +358,8 @@ impl Grid {
             self.threads.counts(host.logical_cpus).len(),
             self.batch.len(),
             self.primes.len(),
+            self.keys.len(),
+            self.message_bytes.len().max(1),
             self.symbols.len().max(self.messages.len()).max(1),
         ]
         .into_iter()

@@ -67,6 +67,12 @@ pub struct Grid {
     /// Primes of the keys, 2 to 5, for the operations that use them.
     #[serde(default = "two_primes", skip_serializing_if = "is_two_primes")]
     pub primes: Vec<usize>,
+    /// Keys that the items of a batch are under by turns, for the private operation on blocks and digests.
+    #[serde(default = "one_item", skip_serializing_if = "is_one_item")]
+    pub keys: Vec<usize>,
+    /// Signatures of messages: bytes of each. Empty for the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub message_bytes: Vec<usize>,
     /// Raw blocks, and texts in portions: the messages' lengths. None: blocks are any numbers below the modulus.
     pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
@@ -94,6 +100,8 @@ impl Default for Grid {
             mode: None,
             exponent: default_exponent(),
             primes: two_primes(),
+            keys: one_item(),
+            message_bytes: Vec::new(),
             message: None,
             bare: false,
             measure: MeasureChange::default(),
@@ -111,6 +119,10 @@ fn one_thread() -> Threads {
 
 fn one_item() -> Vec<usize> {
     vec![1]
+}
+
+fn is_one_item(items: &[usize]) -> bool {
+    *items == [1]
 }
 
 fn two_primes() -> Vec<usize> {

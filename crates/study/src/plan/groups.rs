@@ -78,9 +78,11 @@ pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
         job.message_bits.map(|bits| format!("messages of {bits} bits")),
         (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent)),
         (job.primes > 2).then(|| number::counted(job.primes, "prime")),
+        (job.message_bytes > 0).then(|| format!("messages of {}", number::counted(job.message_bytes, "byte"))),
         has(Dimension::Threads).then(|| number::counted(job.threads, "thread")),
         (job.mode == Mode::Concurrent).then(|| "call by call".to_owned()),
         (job.batch > 1).then(|| format!("batch {}", job.batch)),
+        (job.keys > 1).then(|| format!("under {}", number::counted(job.keys, "key"))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -118,12 +120,23 @@ pub fn op_title(op: Op) -> &'static str {
         Op::TextEncrypt => "Text encryption",
         Op::TextDecrypt => "Text decryption",
         Op::Sign => "Signing, PKCS#1 v1.5",
+        Op::SignMessage => "Signing with the hash, PKCS#1 v1.5",
         Op::Verify => "Verifying, PKCS#1 v1.5",
         Op::ImportPrivate => "Import of a private key",
         Op::ImportVerify => "Import of a public key and one verification",
         Op::PrimeSearch => "Search for two primes, average case",
         other => other.name(),
     }
+}
+
+/// What cells of one operation and size may differ in, apart from their engine and text.
+#[derive(Clone, Copy)]
+struct Shape {
+    primes: usize,
+    keys: usize,
+    message_bytes: usize,
+    threads: usize,
+    batch: usize,
 }
 
 impl Grid {
@@ -137,23 +150,20 @@ impl Grid {
         for &op in &self.operations {
             for &bits in &self.bits {
                 for (symbols, block_symbols) in self.texts(bits) {
-                    let counts = self.threads.counts(host.logical_cpus);
-                    let shapes = self.primes.iter().flat_map(|primes| {
-                        let counts = counts.iter();
-                        counts.flat_map(move |threads| self.batch.iter().map(move |batch| (*primes, *threads, *batch)))
-                    });
-                    for (primes, threads, batch) in shapes {
+                    for shape in self.shapes(host) {
                         let job = Job {
                             op,
                             bits,
-                            threads,
-                            batch,
+                            threads: shape.threads,
+                            batch: shape.batch,
                             mode,
                             variant: None,
                             bare: false,
                             exponent: self.exponent,
-                            primes,
+                            primes: shape.primes,
+                            keys: shape.keys,
                             message_bits: self.message_bits(op, bits),
+                            message_bytes: shape.message_bytes,
                             symbols,
                             block_symbols,
                         };
@@ -169,6 +179,31 @@ impl Grid {
             }
         }
         groups
+    }
+
+    /// Every combination of the lists that are the same for all operations and sizes.
+    fn shapes(&self, host: &Host) -> Vec<Shape> {
+        let messages = match self.message_bytes.is_empty() {
+            true => vec![0],
+            false => self.message_bytes.clone(),
+        };
+        let mut shapes = Vec::new();
+        for &primes in &self.primes {
+            for &keys in &self.keys {
+                for &message_bytes in &messages {
+                    for threads in self.threads.counts(host.logical_cpus) {
+                        shapes.extend(self.batch.iter().map(|&batch| Shape {
+                            primes,
+                            keys,
+                            message_bytes,
+                            threads,
+                            batch,
+                        }));
+                    }
+                }
+            }
+        }
+        shapes
     }
 
     /// One mode for the whole grid, so that its cells can be compared over threads and batches.

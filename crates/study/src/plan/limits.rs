@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use rsalab_engines::{
     Exponent,
-    job::{MAX_BATCH, MAX_THREADS, MODULUS_BITS},
+    job::{MAX_BATCH, MAX_KEYS, MAX_MESSAGE_BYTES, MAX_THREADS, MODULUS_BITS},
 };
 
 /// Modulus sizes that a study accepts, in bits; even ones only.
@@ -16,6 +16,10 @@ pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
 /// Primes that a study's keys may have; of how many a size may have there is
 /// [`most_primes`](rsalab_rsa::keys::most_primes).
 pub const PRIMES: RangeInclusive<usize> = rsalab_engines::job::PRIMES;
+/// Keys that the items of a batch may be under by turns.
+pub const KEYS: RangeInclusive<usize> = 1..=MAX_KEYS;
+/// Bytes that a message to be signed may have.
+pub const MESSAGE_BYTES: RangeInclusive<usize> = 1..=MAX_MESSAGE_BYTES;
 /// Sizes of a text that a study accepts, in symbols of one byte.
 pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
 /// Bytes that a plan's own text may have: it is a part of the plan.

@@ -48,8 +48,8 @@ pub use self::{
     groups::{Cell, Group, op_title, title},
     host::Host,
     limits::{
-        BATCH, BITS, DEFAULT_EXPONENT, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_FILE_BYTES, MAX_MESSAGES, MAX_PORTIONS,
-        MAX_TEXT, PRIMES, REPEATS, SYMBOLS, THREADS,
+        BATCH, BITS, DEFAULT_EXPONENT, KEYS, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_FILE_BYTES, MAX_MESSAGES,
+        MAX_PORTIONS, MAX_TEXT, MESSAGE_BYTES, PRIMES, REPEATS, SYMBOLS, THREADS,
     },
     measure::{Measure, MeasureChange},
     preset::Preset,

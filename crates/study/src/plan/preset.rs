@@ -19,6 +19,8 @@ pub enum Preset {
     Peers,
     /// Keys imported, and keys of more primes.
     Loading,
+    /// Signatures of messages and of digests, and batches under several keys.
+    Signing,
     /// A few seconds that touch every part: for tests, not for figures.
     Smoke,
 }
@@ -27,7 +29,13 @@ impl Preset {
     /// Every preset, the default first.
     pub fn all() -> impl Iterator<Item = Preset> {
         let articles = Article::all().map(Preset::Article);
-        let others = [Preset::Papers, Preset::Peers, Preset::Loading, Preset::Smoke];
+        let others = [
+            Preset::Papers,
+            Preset::Peers,
+            Preset::Loading,
+            Preset::Signing,
+            Preset::Smoke,
+        ];
         iter::once(Preset::Quick).chain(articles).chain(others)
     }
 
@@ -39,6 +47,7 @@ impl Preset {
             Preset::Papers => "papers",
             Preset::Peers => "peers",
             Preset::Loading => "loading",
+            Preset::Signing => "signing",
             Preset::Smoke => "smoke",
         }
     }
@@ -54,6 +63,9 @@ impl Preset {
             }
             Preset::Loading => {
                 "private keys imported with and without tests of primes, public keys with their first verification, keys of more primes; 4 minutes"
+            }
+            Preset::Signing => {
+                "messages signed with the hash in the time and digests without, batches under several keys; 3 minutes"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         };
@@ -80,6 +92,7 @@ impl Preset {
             Preset::Papers => papers(),
             Preset::Peers => peers(host),
             Preset::Loading => written(include_str!("../../presets/loading.toml")),
+            Preset::Signing => written(include_str!("../../presets/signing.toml")),
             Preset::Smoke => written(include_str!("../../presets/smoke.toml")),
         }
     }

@@ -23,7 +23,7 @@ struct Cell<'a> {
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, Field); 57] = [
+const COLUMNS: [(&str, Field); 59] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),
@@ -82,6 +82,8 @@ const COLUMNS: [(&str, Field); 57] = [
         text(it.report.sessions.first().and_then(|session| session.fact("CPU")))
     }),
     ("primes", |it| it.job.primes.to_string()),
+    ("keys", |it| it.job.keys.to_string()),
+    ("message_bytes", |it| it.job.message_bytes.to_string()),
     ("machine", |it| text(it.report.sessions.first().map(words::machine))),
 ];
 

@@ -10,7 +10,7 @@ pub(crate) fn unit(job: &Job) -> &'static str {
     match job.op {
         Op::Keygen => "keys/s",
         Op::PrimePair | Op::PrimeSearch => "prime pairs/s",
-        Op::Sign => "signatures/s",
+        Op::Sign | Op::SignMessage => "signatures/s",
         Op::Verify | Op::ImportVerify => "verifications/s",
         Op::ImportPrivate => "keys/s",
         op if op.is_text() => "symbols/s",
@@ -52,6 +52,12 @@ fn slug_tail(job: &Job) -> String {
     }
     if job.primes > 2 {
         tail += &format!("-{}primes", job.primes);
+    }
+    if job.keys > 1 {
+        tail += &format!("-{}keys", job.keys);
+    }
+    if job.message_bytes > 0 {
+        tail += &format!("-message{}bytes", job.message_bytes);
     }
     if job.op.is_text() && job.block_symbols + 1 != job.bits.div_ceil(8) {
         tail += &format!("-block{}", job.block_symbols);
@@ -106,7 +112,9 @@ mod tests {
             bare: false,
             exponent: DEFAULT_EXPONENT,
             primes: 2,
+            keys: 1,
             message_bits: None,
+            message_bytes: 0,
             symbols: 0,
             block_symbols: 0,
         };
@@ -165,6 +173,22 @@ mod tests {
                     ..plain.clone()
                 },
                 "private-2048-batch8-3primes",
+            ),
+            (
+                Job {
+                    keys: 4,
+                    batch: 8,
+                    ..plain.clone()
+                },
+                "private-2048-batch8-4keys",
+            ),
+            (
+                Job {
+                    op: Op::SignMessage,
+                    message_bytes: 1024,
+                    ..plain.clone()
+                },
+                "sign_message-2048-message1024bytes",
             ),
             (text.clone(), "text_encrypt-2048-20000"),
             (

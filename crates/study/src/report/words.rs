@@ -201,6 +201,7 @@ mod tests {
             sieve: None,
             exponent: Some(rsalab_engines::Exponent::Fixed(3)),
             primes: None,
+            keys: None,
             padding: None,
             setup: "contexts".to_owned(),
             lanes: 8,

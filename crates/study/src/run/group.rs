@@ -35,6 +35,9 @@ use crate::{
     store::{Beginning, CellState, StoreError, TakenBlock},
 };
 
+/// The remark on a cell whose batch is under several keys, where the engine works on one item at a time.
+const ONE_BY_ONE: &str = "the items of a batch, each under its key, are done one by one";
+
 /// How a group ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -153,13 +156,15 @@ impl GroupRun<'_, '_> {
             .ask(place, |session| session.supports(&job))?
             .map_err(unsupported)?;
         let data = self.data(&job)?;
-        let keys = data.key.as_slice();
-        let readiness = self.prepare(place, &job, keys, &data.inputs)?;
+        let readiness = self.prepare(place, &job, &data.keys, &data.inputs)?;
         self.check_outputs(place)?;
 
         let cell = &self.cells[place];
         let earlier = cell.beginning.as_ref().filter(|_| !cell.blocks.is_empty());
-        let notes = notes(&info, &readiness, &job, earlier, self.context.quota);
+        let mut notes = notes(&info, &readiness, &job, earlier, self.context.quota);
+        if job.keys > 1 && ledger.lanes == 1 {
+            notes.push(ONE_BY_ONE.to_owned());
+        }
         let beginning = Beginning {
             info,
             ledger,

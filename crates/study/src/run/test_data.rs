@@ -13,7 +13,9 @@ use std::{
     time::Duration,
 };
 
-use rsalab_engines::{Exponent, Job, Op, StudyKey, WrongAnswer, inputs, of_text, verify, verify_no_prime_twice};
+use rsalab_engines::{
+    Exponent, Job, Op, StudyKey, WrongAnswer, inputs_under, of_text, verify, verify_no_prime_twice, verify_under,
+};
 use rsalab_rsa::random::InsecureStudySeed;
 
 use crate::{parallel, plan::Seed};
@@ -30,20 +32,21 @@ pub(crate) struct TestData {
     last: Option<(Job, Rc<JobData>)>,
 }
 
-/// Which of a study's keys: one for each size, exponent and number of primes, and for each size of a text.
+/// Which of a study's keys: those of each size, exponent and number of primes, by number. A text's key has the number
+/// of its symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KeyName {
     bits: usize,
     exponent: Exponent,
     primes: usize,
-    symbols: usize,
+    number: u64,
 }
 
-/// The key and the inputs of a job.
+/// The keys and the inputs of a job.
 #[derive(Default)]
 pub(crate) struct JobData {
-    /// None for operations that make keys: theirs may be shorter than any that we make.
-    pub(crate) key: Option<StudyKey>,
+    /// As many as the job asks for; none for operations that make keys: theirs may be shorter than any that we make.
+    pub(crate) keys: Vec<StudyKey>,
     pub(crate) inputs: Vec<u8>,
     /// Outputs that were proved right.
     right: RefCell<Vec<u8>>,
@@ -83,18 +86,21 @@ impl TestData {
         }
         let data = match job.op.is_deterministic() {
             true => {
-                let key = self.key(KeyName {
-                    bits: job.bits,
-                    exponent: job.exponent,
-                    primes: job.primes,
-                    symbols: job.symbols,
-                })?;
+                let mut keys = Vec::new();
+                for place in 0..job.keys {
+                    keys.push(self.key(KeyName {
+                        bits: job.bits,
+                        exponent: job.exponent,
+                        primes: job.primes,
+                        number: (job.symbols + place) as u64,
+                    })?);
+                }
                 let inputs = match &self.text {
-                    Some(text) if job.op.is_text() => of_text(&common, &key, text),
-                    _ => inputs(&common, &key, &self.seed, stream(job), items(job)),
+                    Some(text) if job.op.is_text() => of_text(&common, &keys[0], text),
+                    _ => inputs_under(&common, &keys, &self.seed, stream(job), items(job)),
                 };
                 JobData {
-                    key: Some(key),
+                    keys,
                     inputs,
                     ..JobData::default()
                 }
@@ -122,7 +128,7 @@ impl TestData {
         let (made, awaited) = mpsc::channel();
         let seed = self.seed.clone();
         let make = move || {
-            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.primes, name.symbols as u64);
+            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.primes, name.number);
             // Nobody may be waiting any more.
             let _ = made.send(key);
         };
@@ -156,7 +162,7 @@ impl JobData {
         if !outputs.is_empty() && *self.right.borrow() == outputs {
             return Ok(());
         }
-        verify(job, self.key.as_ref(), &self.inputs, outputs)?;
+        verify_under(job, &self.keys, &self.inputs, outputs)?;
         if outputs.len() <= MOST_KEPT {
             self.right.replace(outputs.to_vec());
         }
@@ -204,16 +210,21 @@ fn stream(job: &Job) -> u64 {
         .iter()
         .position(|other| *other == op)
         .expect("every operation is one of all") as u64;
-    // Bits below 2^15, symbols below 2^27, batches below 2^17, all by the plan's limits.
-    (((op << 15 | job.bits as u64) << 27 | job.symbols as u64) << 17) | job.batch as u64
+    // Bits below 2^15, symbols and bytes of a message below 2^27, batches below 2^17, all by the plan's limits. Items
+    // under several keys, of which none has a text, count their keys from bit 36 on.
+    let bytes = job.symbols.max(job.message_bytes);
+    (((op << 15 | job.bits as u64) << 27 | bytes as u64) << 17) | job.batch as u64
 }
 
 /// How many items every thread works on: whole batches, and several, so that no engine sees the same input twice in a
 /// row; fewer where one takes long, because all of them are done before and after the measurement.
 fn items(job: &Job) -> usize {
+    /// Bytes of messages that a worker keeps.
+    const MOST_MESSAGES: usize = 1 << 23;
     let several = match job.op {
         // Already hundreds of tests each, and up to a megabyte.
         Op::PrimeSearch => 2,
+        Op::SignMessage => (MOST_MESSAGES / job.message_bytes).clamp(2, 16),
         _ if job.bits <= 4096 => 16_usize,
         _ => 4,
     };

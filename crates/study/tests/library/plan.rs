@@ -188,6 +188,111 @@ fn keys_of_several_primes_are_a_dimension() {
 }
 
 #[test]
+fn messages_and_keys_of_a_batch_are_dimensions() {
+    let messages = "[[grid]]\noperations = [\"sign_message\"]\nbits = [2048]\nmessage_bytes = [32, 1024]\n";
+    let keys = "[[grid]]\noperations = [\"private\", \"sign\"]\nbits = [2048]\nbatch = [8, 16]\nkeys = [1, 8]\n";
+    let titles = |text: &str| -> Vec<String> {
+        let parsed = parse(text).unwrap();
+        assert_eq!(parse(&parsed.to_toml()).unwrap(), parsed, "{}", parsed.to_toml());
+        let groups = parsed.groups(&host()).unwrap();
+        groups.iter().map(|group| title(&group.job)).collect()
+    };
+    assert_eq!(
+        titles(messages),
+        [
+            "Signing with the hash, PKCS#1 v1.5, 2048 bits, messages of 32 bytes, 1 thread",
+            "Signing with the hash, PKCS#1 v1.5, 2048 bits, messages of 1,024 bytes, 1 thread",
+        ]
+    );
+    assert_eq!(
+        titles(keys)[..4],
+        [
+            "Private operation, 2048 bits, 1 thread, batch 8",
+            "Private operation, 2048 bits, 1 thread, batch 16",
+            "Private operation, 2048 bits, 1 thread, batch 8, under 8 keys",
+            "Private operation, 2048 bits, 1 thread, batch 16, under 8 keys",
+        ]
+    );
+    let line = |text: &str, key: &str| 1 + text.lines().position(|line| line.starts_with(key)).unwrap_or(0);
+    for (plan, from, to, key, reason) in [
+        (messages, "[32, 1024]", "[]", "message_bytes", "the list is empty"),
+        (messages, "[32, 1024]", "[0]", "message_bytes", "use 1 to 4194304 bytes"),
+        (
+            messages,
+            "[32, 1024]",
+            "[5_000_000]",
+            "message_bytes",
+            "use 1 to 4194304",
+        ),
+        (
+            messages,
+            "[32, 1024]",
+            "[32, 32]",
+            "message_bytes",
+            "32 is listed twice",
+        ),
+        (
+            messages,
+            "sign_message",
+            "sign",
+            "message_bytes",
+            "only sign_message takes",
+        ),
+        (
+            messages,
+            "[\"sign_m",
+            "[\"sign\", \"sign_m",
+            "operations",
+            "take different data",
+        ),
+        (
+            messages,
+            "1024]\n",
+            "4_000_000]\nbatch = [100]\n",
+            "message_bytes",
+            "longer than 67108864 bytes",
+        ),
+        (
+            messages,
+            "1024]\n",
+            "1024]\nkeys = [1, 2]\n",
+            "keys",
+            "only private and sign",
+        ),
+        (keys, "[1, 8]", "[3]", "keys", "3 keys do not divide a batch of 8"),
+        (keys, "[1, 8]", "[0]", "keys", "use 1 to 256 keys"),
+        (keys, "[1, 8]", "[257]", "keys", "use 1 to 256 keys"),
+        (keys, "[1, 8]", "[8, 8]", "keys", "8 is listed twice"),
+        (keys, "[1, 8]", "[]", "keys", "the list is empty"),
+        (keys, "\"sign\"", "\"verify\"", "keys", "only private and sign"),
+        (
+            keys,
+            "16]\n",
+            "16]\nprimes = [3]\n",
+            "keys",
+            "two primes and one public exponent",
+        ),
+        (
+            keys,
+            "16]\n",
+            "16]\nexponent = \"random\"\n",
+            "keys",
+            "two primes and one public exponent",
+        ),
+    ] {
+        let text = plan.replace(from, to);
+        assert_ne!(text, plan, "{from}");
+        let error = parse(&text).unwrap_err();
+        assert!(error.message.contains(reason), "'{reason}' is not in: {error}");
+        assert_eq!(
+            (error.line, error.key.as_deref()),
+            (Some(line(&text, key)), Some(key)),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn thread_counts_follow_the_machine() {
     assert_eq!(Threads::Each.counts(4), [1, 2, 3, 4]);
     assert_eq!(Threads::Doubling.counts(6), [1, 2, 4, 6]);

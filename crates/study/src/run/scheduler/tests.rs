@@ -16,7 +16,9 @@ fn job(op: Op, threads: usize, batch: usize) -> Job {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: 0,
         symbols: 0,
         block_symbols: 0,
     }

@@ -16,14 +16,16 @@ fn job(op: Op) -> Job {
         bare: false,
         exponent: Exponent::F4,
         primes: 2,
+        keys: 1,
         message_bits: None,
+        message_bytes: if op == Op::SignMessage { 100 } else { 0 },
         symbols,
         block_symbols: if op.is_text() { 63 } else { 0 },
     }
 }
 
 fn key_of(data: &JobData) -> &StudyKey {
-    data.key.as_ref().expect("the operation takes a key")
+    data.keys.first().expect("the operation takes a key")
 }
 
 fn test_data(first_byte: u8) -> TestData {
@@ -44,7 +46,7 @@ fn data_depend_on_the_seed_and_the_job_and_nothing_else() {
     };
     assert!(Rc::ptr_eq(&private, &one.of(&threads).unwrap()));
     let public = one.of(&job(Op::Public)).unwrap();
-    assert!(public.key == private.key, "one key for each size");
+    assert!(public.keys == private.keys, "one key for each size");
     assert_ne!(public.inputs, private.inputs);
     assert_eq!(test_data(1).of(&job(Op::Private)).unwrap().inputs, private.inputs);
     assert_ne!(test_data(2).of(&job(Op::Private)).unwrap().inputs, private.inputs);
@@ -100,10 +102,38 @@ fn each_size_of_text_has_its_own_key_on_any_number_of_threads() {
 }
 
 #[test]
+fn items_under_several_keys_are_checked_each_under_its_own() {
+    let mut test_data = test_data(1);
+    let under = |keys| Job {
+        keys,
+        batch: 4,
+        ..job(Op::Public)
+    };
+    let data = test_data.of(&under(4)).unwrap();
+    let moduli: Vec<&[u8]> = data.keys.iter().map(|key| &key.n[..]).collect();
+    assert_eq!(data.keys.len(), 4);
+    assert!((1..4).all(|key| !moduli[..key].contains(&moduli[key])));
+    assert_eq!(*key_of(&data), *key_of(&test_data.of(&under(1)).unwrap()));
+    let powers = |order: [usize; 4]| -> Vec<u8> {
+        let blocks = data.inputs.chunks(64).enumerate();
+        let power = |(item, block): (usize, &[u8])| {
+            let key = &data.keys[order[item % 4]];
+            let [m, e, n] = [block, &key.e, &key.n].map(num_bigint::BigUint::from_bytes_be);
+            let power = m.modpow(&e, &n).to_bytes_be();
+            [vec![0; 64 - power.len()], power].concat()
+        };
+        blocks.flat_map(power).collect()
+    };
+    data.verify(&under(4), &powers([0, 1, 2, 3])).unwrap();
+    let wrong = data.verify(&under(4), &powers([0, 1, 3, 2])).unwrap_err();
+    assert_eq!(wrong.item, 2);
+}
+
+#[test]
 fn everything_that_was_made_is_looked_at() {
     let keygen = job(Op::Keygen);
     let data = test_data(1).of(&keygen).unwrap();
-    assert!(data.inputs.is_empty() && data.key.is_none());
+    assert!(data.inputs.is_empty() && data.keys.is_empty());
     let keys = [1, 2, 3, 4, 5].map(|seed| {
         let key = test_data(seed).of(&job(Op::Private)).unwrap();
         let key = key_of(&key);

@@ -68,6 +68,7 @@ pub(crate) fn ledger() -> Ledger {
         sieve: None,
         exponent: Some(rsalab_engines::Exponent::F4),
         primes: None,
+        keys: None,
         padding: None,
         setup: "contexts".to_owned(),
         lanes: 1,
