@@ -117,7 +117,7 @@ pub(crate) fn digest(path: Option<&Path>, hash: Hash, holds_digest: bool) -> Res
 }
 
 /// A file, or standard input, opened for reading, and its length where it has one.
-pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>)> {
+pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     match path.filter(|path| !is_dash(path)) {
         Some(path) => {
             let file = File::open(path).map_err(|error| cannot_read(Some(path), error))?;
@@ -125,7 +125,7 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>)> 
             let len = found.map(|found| found.len());
             Ok((Box::new(Patient::new(file)), len))
         }
-        None => Ok((Box::new(Patient::new(io::stdin().lock())), None)),
+        None => Ok((Box::new(Patient::new(io::stdin())), None)),
     }
 }
 

@@ -124,15 +124,21 @@ pub(crate) fn check_use<K>(options: &KeyOptions, loaded: &Loaded<K>, purpose: Pu
 
 /// A key whose algorithm and file allow the purpose, which is no signature.
 pub(crate) fn of_any_scheme<K>(options: &KeyOptions, loaded: Loaded<K>, purpose: Purpose<'_>) -> Result<K> {
-    check_use(options, &loaded, purpose)?;
+    check_scheme(options, &loaded, purpose)?;
+    Ok(loaded.key)
+}
+
+/// Refuses a key whose algorithm or file does not allow the purpose, which is no signature.
+pub(crate) fn check_scheme<K>(options: &KeyOptions, loaded: &Loaded<K>, purpose: Purpose<'_>) -> Result<()> {
+    check_use(options, loaded, purpose)?;
     let name = files::name(Some(&options.key));
     let is_oaep = matches!(
         purpose,
         Purpose::Encrypt(Some(EncryptionScheme::Oaep(_))) | Purpose::Decrypt(Some(EncryptionScheme::Oaep(_)))
     );
     match &loaded.usage {
-        Usage::Any => Ok(loaded.key),
-        Usage::Oaep(_) if is_oaep && (options.any_use || loaded.usage.check(purpose).is_ok()) => Ok(loaded.key),
+        Usage::Any => Ok(()),
+        Usage::Oaep(_) if is_oaep && (options.any_use || loaded.usage.check(purpose).is_ok()) => Ok(()),
         Usage::Oaep(Some(own)) if is_oaep => {
             let what = format!(
                 "the key {name} is for OAEP with {}, a mask of {} and a label of {} bytes",

@@ -8,6 +8,7 @@
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
 //! | what of a command line is not repeated | `key_text` |
 //! | which lists of known keys are searched | `lists` |
+//! | how is memory of keys kept from disks | `memory` |
 //! | how long it is waited | `patience` |
 //! | how a run is followed | `progress` |
 //! | what -v prints | `steps` |
@@ -44,6 +45,7 @@ mod kernels;
 mod key_text;
 mod keys;
 mod lists;
+mod memory;
 mod output;
 mod passwords;
 mod patience;
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
             "rsalab: a defect of rsalab: {defect}\nplease report it with the command that was typed"
         ));
     }));
+    memory::protect(&arguments.command);
     signals::outlive_file_limit();
     signals::end_without_memory(&PANICKED);
     let log = Log::new(arguments.log.quiet);

@@ -30,6 +30,12 @@ pub(crate) fn deliver(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Standard output for what a command makes piece by piece: all of it, or it is a failure.
+pub(crate) fn stream() -> Result<impl Write + Send> {
+    check_open()?;
+    Ok(Patient::new(Descriptor))
+}
+
 /// Prints what is reported; on a terminal, lines break between words. A closed pipe is no failure: its reader has read
 /// enough.
 pub(crate) fn report(text: &str) -> Result<()> {

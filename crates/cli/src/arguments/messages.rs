@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The key of an operation, and what works with it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct KeyOptions {
     /// The key; '-' for standard input.
     ///
@@ -65,6 +65,9 @@ pub(crate) struct TextOption {
     pub(crate) text: Option<OsString>,
 }
 
+/// Options that ask for a block, and have no sense for a sealed file.
+const OF_BLOCKS: [&str; 6] = ["raw_oaep", "scheme", "hash", "mgf_hash", "label", "encoding"];
+
 /// How messages are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CipherScheme {
@@ -74,33 +77,55 @@ pub(crate) enum CipherScheme {
     Pkcs1v15,
 }
 
-/// The parameters of encryption.
+/// The parameters of a single block. Each of them asks for one.
 #[derive(Args)]
 pub(crate) struct CipherOptions {
-    /// The scheme.
-    #[arg(long, value_enum, default_value_t = CipherScheme::Oaep)]
-    pub(crate) scheme: CipherScheme,
+    /// One RSA block, in place of a sealed file.
+    ///
+    /// --encoding, --scheme, --hash, --mgf-hash and --label ask for one, too.
+    #[arg(long)]
+    pub(crate) raw_oaep: bool,
+    /// The scheme of a block; oaep if not given.
+    #[arg(long, value_enum)]
+    pub(crate) scheme: Option<CipherScheme>,
     /// The hash of OAEP; sha256 if not given.
     #[arg(long, value_name = "HASH", value_parser = hash())]
     pub(crate) hash: Option<Hash>,
     /// The hash of OAEP's mask; that of --hash if not given.
-    #[arg(long, value_name = "HASH", value_parser = hash())]
+    #[arg(long, value_name = "HASH", value_parser = hash(), hide_possible_values = true)]
     pub(crate) mgf_hash: Option<Hash>,
     /// The label of OAEP, which decryption must repeat; empty if not given.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) label: Option<OsString>,
 }
 
-/// Encrypt messages
+impl CipherOptions {
+    /// Returns whether a block is asked for, with this encoding.
+    pub(crate) fn ask_for_block(&self, encoding: &EncodingOption) -> bool {
+        self.raw_oaep
+            || self.scheme.is_some()
+            || self.hash.is_some()
+            || self.mgf_hash.is_some()
+            || self.label.is_some()
+            || encoding.encoding.is_some()
+    }
+}
+
+/// Encrypt files of any length, or messages that fit one block
 ///
-/// A message must be short enough for the key; other software can decrypt the result. With several files, FILE.enc is
-/// written next to each FILE; a file that cannot be encrypted does not stop the others. A FILE.enc that exists stays,
-/// and is a failure: without the private key nobody can see what it is a ciphertext of. After a stop, --skip-existing
-/// makes what is missing.
+/// The result is a sealed file, in age's format with recipients of the type ssh-rsa: 'age' and 'rage' decrypt it, too.
+/// With --raw-oaep, or an option that says how a block is made, it is one RSA block (RSAES-OAEP, or another --scheme),
+/// which OpenSSL and others decrypt; its message must be short enough for the key.
+///
+/// With several files, FILE.age (of blocks: FILE.enc) is written next to each FILE; a file that cannot be encrypted
+/// does not stop the others. One that exists stays, and is a failure: without the private key nobody can see what it is
+/// a ciphertext of. After a stop, --skip-existing makes what is missing.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  rsalab encrypt --key public.pem --text 'attack at dawn' --out message.enc
+  rsalab encrypt --key public.pem archive.tar --out archive.tar.age
+  tar c folder | rsalab encrypt --key public.pem --recipient ~/.ssh/id_rsa.pub > folder.tar.age
+  rsalab encrypt --raw-oaep --key public.pem --text 'attack at dawn' --out message.enc
   rsalab encrypt --hash sha512 --label orders --key public.pem message.txt --out message.enc
   rsalab encrypt --scheme pkcs1v15 --key certificate.pem *.key")]
 pub(crate) struct Encrypt {
@@ -112,8 +137,16 @@ pub(crate) struct Encrypt {
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) out: OutOption,
-    /// Of several files, take each FILE.enc that exists for the ciphertext of FILE by this key and scheme; its length
-    /// alone is checked.
+    /// Another key that can decrypt the file; may be repeated.
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = OF_BLOCKS)]
+    pub(crate) recipient: Vec<PathBuf>,
+    /// Write the sealed file as text (age's ASCII armor).
+    #[arg(long, short, conflicts_with_all = OF_BLOCKS)]
+    pub(crate) armor: bool,
+    /// Of several files, take each result that exists for that of its FILE.
+    ///
+    /// Its length is checked, and of a sealed file its recipients, which is all that can be seen without the private
+    /// key.
     #[arg(long)]
     pub(crate) skip_existing: bool,
     #[command(flatten)]
@@ -122,7 +155,11 @@ pub(crate) struct Encrypt {
     pub(crate) scheme: CipherOptions,
 }
 
-/// Decrypt messages that 'encrypt', or other software, made
+/// Decrypt what 'encrypt', age, rage or other software made
+///
+/// A sealed file is recognised, armored or not; it is made whole or not at all, and on standard output what was
+/// verified appears piece by piece: after an error it is a beginning at most. Anything else is one block, of RSAES-OAEP
+/// with SHA-256 if no option says more.
 ///
 /// With --scheme pkcs1v15, bad padding yields a pseudorandom message, the same for each ciphertext (implicit
 /// rejection): whoever sends ciphertexts learns nothing from what happens. With several files, FILE.dec is written next
@@ -130,6 +167,8 @@ pub(crate) struct Encrypt {
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
+  rsalab decrypt --key key.pem archive.tar.age --out archive.tar
+  rsalab decrypt --key ~/.ssh/id_rsa folder.tar.age | tar x
   rsalab decrypt --key key.pem message.enc
   rsalab decrypt --hash sha512 --label orders --key key.pem message.enc --out message.txt")]
 pub(crate) struct Decrypt {

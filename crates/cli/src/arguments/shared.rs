@@ -19,7 +19,7 @@ pub(crate) struct JsonOption {
 }
 
 /// The kernel of our own engine.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct KernelOption {
     /// The kernel of our own engine, in place of the best one for this CPU ('rsalab engines' lists them).
     #[arg(long, value_name = "NAME")]
@@ -44,11 +44,16 @@ pub(crate) struct SeedOption {
 /// How signatures and ciphertexts are written.
 #[derive(Args)]
 pub(crate) struct EncodingOption {
-    /// How it is written.
-    ///
-    /// The signature or the ciphertext, that is.
-    #[arg(long, value_enum, default_value_t = Encoding::Raw)]
-    pub(crate) encoding: Encoding,
+    /// How the signature or the block is written; raw if not given.
+    #[arg(long, value_enum)]
+    pub(crate) encoding: Option<Encoding>,
+}
+
+impl EncodingOption {
+    /// As it was typed.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding.unwrap_or(Encoding::Raw)
+    }
 }
 
 /// Forms of a signature or a ciphertext.
@@ -94,7 +99,7 @@ impl ThreadsOption {
 }
 
 /// How the file of a key is read.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct KeyFileOptions {
     /// The file whose first line is the password of an encrypted key; without it, rsalab asks for the password.
     #[arg(long, value_name = "FILE")]

@@ -1,19 +1,27 @@
-//! `rsalab encrypt` and `rsalab decrypt`: messages that fit one block, padded by RSAES-OAEP or RSAES-PKCS1-v1_5.
+//! `rsalab encrypt` and `rsalab decrypt`: sealed files (`sealing`), and messages that fit one block, padded by
+//! RSAES-OAEP or RSAES-PKCS1-v1_5.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    cell::Cell,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use rsalab_rsa::{
+    PrivateKey,
     encryption::{DecryptionKey, EncryptionKey},
-    format::Purpose,
+    format::{Loaded, Purpose},
 };
 use rsalab_text::container;
 use zeroize::Zeroizing;
 
 use super::{
     encoding,
-    inputs::{check_stdin, note_if_typed},
-    per_file::{Bytes, Existing, Files, Kind, PerFile},
+    inputs::{Destination, Inputs, check_stdin, note_if_typed},
+    per_file::{Bytes, Existing, Files, Kind, PerFile, Tally, add_many, once_each},
     schemes,
+    sealing::{self, Beginning, Opening},
 };
 use crate::{
     arguments::{Decrypt, Encoding, Encrypt},
@@ -31,11 +39,17 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
         Some(_) => ("the message", false),
         None => arguments.input.stdin(),
     };
-    check_stdin(&options.key, &options.reading, &[stdin])?;
+    let recipients = arguments.recipient.iter();
+    let of_recipients = recipients.map(|path| ("a recipient's key", files::is_dash(path)));
+    let others: Vec<_> = std::iter::once(stdin).chain(of_recipients).collect();
+    check_stdin(&options.key, &options.reading, &others)?;
     let files = Files::of::<Encryption<'_>>(&arguments.input, arguments.out.path(), |_| None)?;
     if arguments.skip_existing && !files.are_several() {
         let what = "--skip-existing is for several files";
         return Err(Failure::new(Class::Usage, what).advice("leave it out"));
+    }
+    if !arguments.scheme.ask_for_block(&arguments.encoding) {
+        return sealing::encrypt(arguments, &files, log);
     }
     let loaded = keys::public(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
@@ -46,7 +60,7 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
         text: arguments.text.text.as_deref(),
         most: scheme.max_len(key.bits())?,
         modulus_len: key.modulus_len(),
-        encoding: arguments.encoding.encoding,
+        encoding: arguments.encoding.encoding(),
         keeps_existing: arguments.skip_existing,
         key: EncryptionKey::with_backend(&key, scheme, &keys::backend(options)?)?,
     };
@@ -86,7 +100,7 @@ impl PerFile for Encryption<'_> {
         if message.len() > most {
             let what = format!("the message is too long: this key and scheme encrypt {most} bytes at most");
             return Err(Failure::new(Class::Usage, what)
-                .advice("encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key"));
+                .advice("leave out --raw-oaep and what else asks for a block: a sealed file takes any length"));
         }
         Ok(message)
     }
@@ -128,19 +142,64 @@ pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
     let loaded = keys::private(&options.key, &options.reading, log)?;
-    let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
-    schemes::note_encryption(&scheme);
-    let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;
-    keys::warn(options, &key.weaknesses(), log);
-    let key = DecryptionKey::with_backend(&key, &scheme, &keys::backend(options)?)?;
-    let encoding = arguments.encoding.encoding;
-    files.run(&Decryption { key, encoding, log }, log)
+    keys::warn(options, &loaded.key.weaknesses(), log);
+    let is_block = arguments.scheme.ask_for_block(&arguments.encoding);
+    match &files.inputs {
+        _ if is_block => files.run(&Decryption::new(arguments, &loaded, None, log)?, log),
+        Inputs::One(from) => {
+            let to = Destination::of(files.out.as_deref())?;
+            note_if_typed(from.as_deref(), log);
+            let beginning = Beginning::read(from.as_deref())?;
+            match beginning.is_sealed() {
+                true => Opening::new(options, &loaded, log)?.run(beginning, &to),
+                false => files.run(&Decryption::new(arguments, &loaded, Some(beginning), log)?, log),
+            }
+        }
+        Inputs::Many(paths) => decrypt_many(arguments, paths, &loaded, log),
+    }
+}
+
+/// Decrypts files, some of which may be sealed and others blocks.
+fn decrypt_many(arguments: &Decrypt, paths: &[PathBuf], loaded: &Loaded<PrivateKey>, log: Log) -> Result<()> {
+    let all = once_each(paths);
+    let (sealed, blocks): (Vec<&Path>, Vec<&Path>) = all.iter().partition(|path| sealing::is_sealed(path));
+    let mut tally = Tally::default();
+    if !sealed.is_empty() {
+        let opening = Opening::new(&arguments.key, loaded, log)?;
+        for path in sealed {
+            match opening.run_beside(path) {
+                Ok(is_made) => tally.add(is_made),
+                Err(failure) => tally.fail(path, failure),
+            }
+        }
+    }
+    if !blocks.is_empty() {
+        add_many(&Decryption::new(arguments, loaded, None, log)?, &blocks, &mut tally)?;
+    }
+    tally.end(all.len(), Decryption::KIND.noun, log)
 }
 
 struct Decryption {
     key: DecryptionKey,
     encoding: Encoding,
+    /// The one file, of which the beginning has been read.
+    begun: Cell<Option<Beginning>>,
     log: Log,
+}
+
+impl Decryption {
+    fn new(arguments: &Decrypt, loaded: &Loaded<PrivateKey>, begun: Option<Beginning>, log: Log) -> Result<Decryption> {
+        let options = &arguments.key;
+        let scheme = schemes::of_encryption(&arguments.scheme, loaded);
+        schemes::note_encryption(&scheme);
+        keys::check_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;
+        Ok(Decryption {
+            key: DecryptionKey::with_backend(&loaded.key, &scheme, &keys::backend(options)?)?,
+            encoding: arguments.encoding.encoding(),
+            begun: Cell::new(begun),
+            log,
+        })
+    }
 }
 
 /// A ciphertext, and the name of its file.
@@ -163,10 +222,26 @@ impl PerFile for Decryption {
     };
 
     fn read(&self, path: Option<&Path>) -> Result<Ciphertext> {
-        note_if_typed(path, self.log);
         let name = files::name(path);
         let k = self.key.modulus_len();
-        let written = files::read_start(path, encoding::most(k))?;
+        let most = encoding::most(k);
+        let written = match self.begun.take() {
+            Some(mut begun) => {
+                let rest = most.saturating_sub(begun.bytes.len() as u64);
+                begun.bytes.extend(files::read_up_to(&mut begun.rest, path, rest)?);
+                begun.bytes
+            }
+            None => {
+                note_if_typed(path, self.log);
+                files::read_start(path, most)?
+            }
+        };
+        if rsalab_sealed::begins(&written) {
+            let what = format!("{name} is a sealed file, and no block");
+            return Err(Failure::new(Class::Input, what).advice(
+                "leave out --raw-oaep and what else asks for a block; name it alone if it is no regular file",
+            ));
+        }
         if container::Header::begins(&written) {
             let what = format!("{name} is a text in raw blocks");
             return Err(Failure::new(Class::Input, what).advice("decrypt it with 'rsalab text-decrypt'"));

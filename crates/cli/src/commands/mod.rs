@@ -7,6 +7,7 @@
 //! | what is read, and where does the result go | `inputs` |
 //! | how are many files worked on | `per_file` |
 //! | which scheme is meant | `schemes` |
+//! | how are files of any length encrypted | `sealing` |
 //! | how are signatures and ciphertexts written | `encoding` |
 //! | how is a key written | `key_writer` |
 //! | what says that a part of a larger work is complete | `parts` |
@@ -36,6 +37,7 @@ mod parts;
 mod per_file;
 mod raw;
 mod schemes;
+mod sealing;
 mod selection;
 mod sign;
 mod slurm;

@@ -76,8 +76,8 @@ pub(super) struct Existing {
 
 /// Files to be read, and where the result of a single one goes.
 pub(super) struct Files {
-    inputs: Inputs,
-    out: Option<PathBuf>,
+    pub(super) inputs: Inputs,
+    pub(super) out: Option<PathBuf>,
 }
 
 impl Files {
@@ -121,15 +121,24 @@ impl Files {
                 let result = work.results(&[&input])?.remove(0)?;
                 to.write(&result, W::KIND.privacy)
             }
-            Inputs::Many(paths) => run_many(work, paths, log),
+            Inputs::Many(paths) => {
+                let (mut tally, paths) = (Tally::default(), once_each(paths));
+                add_many(work, &paths, &mut tally)?;
+                tally.end(paths.len(), W::KIND.noun, log)
+            }
         }
     }
 }
 
-fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<()> {
+/// Paths without those that were there before.
+pub(super) fn once_each(paths: &[PathBuf]) -> Vec<&Path> {
     let mut seen = BTreeSet::new();
-    let paths: Vec<&PathBuf> = paths.iter().filter(|path| seen.insert(*path)).collect();
-    let mut tally = Tally::default();
+    let paths = paths.iter().map(PathBuf::as_path);
+    paths.filter(|path| seen.insert(*path)).collect()
+}
+
+/// Makes a result for each of many files, next to it.
+pub(super) fn add_many<W: PerFile>(work: &W, paths: &[&Path], tally: &mut Tally) -> Result<()> {
     for group in paths.chunks(GROUP) {
         let mut items = Vec::with_capacity(group.len());
         for path in group {
@@ -147,7 +156,7 @@ fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<()> {
             }
         }
     }
-    tally.end(paths.len(), W::KIND.noun, log)
+    Ok(())
 }
 
 /// One of several files, whose result is to be made.

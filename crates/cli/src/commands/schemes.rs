@@ -22,8 +22,8 @@ pub(super) fn of_encryption<K>(options: &CipherOptions, loaded: &Loaded<K>) -> E
         _ => Oaep::new(Hash::Sha256),
     };
     match options.scheme {
-        CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
-        CipherScheme::Oaep => {
+        Some(CipherScheme::Pkcs1v15) => EncryptionScheme::Pkcs1v15,
+        Some(CipherScheme::Oaep) | None => {
             let label = options.label.as_ref();
             EncryptionScheme::Oaep(Oaep {
                 hash: options.hash.unwrap_or(usual.hash),
@@ -68,12 +68,13 @@ pub(super) fn note_signature(scheme: &SignatureScheme) {
 /// Refuses an option without effect: whoever typed it believes that it has one.
 pub(super) fn check_encryption(options: &CipherOptions) -> Result<()> {
     let of_oaep = [
+        ("--raw-oaep", options.raw_oaep),
         ("--hash", options.hash.is_some()),
         ("--mgf-hash", options.mgf_hash.is_some()),
         ("--label", options.label.is_some()),
     ];
     match of_oaep.iter().find(|(_, is_given)| *is_given) {
-        Some((name, _)) if options.scheme != CipherScheme::Oaep => {
+        Some((name, _)) if options.scheme == Some(CipherScheme::Pkcs1v15) => {
             let what = format!("{name} is for --scheme oaep");
             Err(Failure::new(Class::Usage, what).advice("leave it out, or choose another --scheme"))
         }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
     schemes::note_signature(&scheme);
     keys::check_use(options, &loaded, Purpose::Sign(&scheme))?;
     let key = SigningKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
-    let (encoding, digest) = (arguments.encoding.encoding, arguments.digest.digest);
+    let (encoding, digest) = (arguments.encoding.encoding(), arguments.digest.digest);
     files.run(&Signing { key, encoding, digest }, log)
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let key = VerifyingKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
     let reading = Reading {
         k: loaded.key.modulus_len(),
-        encoding: arguments.encoding.encoding,
+        encoding: arguments.encoding.encoding(),
         digest: arguments.digest.digest,
     };
     let verdicts: Vec<Verdict> = pairs

@@ -150,7 +150,7 @@ fn a_key_comes_on_standard_input_where_nothing_else_does() {
         ("key convert - --format jwk --out key.jwk", &private),
         ("sign --key - m", &private),
         ("verify --key - m", &public),
-        ("encrypt --key - --text x --out m.enc", &public),
+        ("encrypt --raw-oaep --key - --text x --out m.enc", &public),
         ("decrypt --key - m.enc", &private),
         ("text-encrypt --key - m --out m.rsa", &public),
         ("text-decrypt --key - m.rsa", &private),

@@ -30,11 +30,11 @@ fn ciphertexts_that_exist_are_not_taken_for_others() {
     assert_done(&typed(here, other));
     write(here, "a", "first");
     write(here, "b", "second");
-    assert_done(&typed(here, "encrypt --key public.pem a b"));
+    assert_done(&typed(here, "encrypt --raw-oaep --key public.pem a b"));
     let before = (read(here, "a.enc"), read(here, "b.enc"));
     for line in [
-        "encrypt --key public.pem a b",
-        "encrypt --key other-public.pem a b",
+        "encrypt --raw-oaep --key public.pem a b",
+        "encrypt --raw-oaep --key other-public.pem a b",
         "encrypt --key public.pem --hash sha1 a b",
         "encrypt --key public.pem --label x a b",
     ] {
@@ -46,17 +46,17 @@ fn ciphertexts_that_exist_are_not_taken_for_others() {
     assert_eq!((read(here, "a.enc"), read(here, "b.enc")), before);
     // After a stop: what the user says is there is skipped, what is missing is made, and what cannot be one is named.
     write(here, "c", "third");
-    let output = typed(here, "encrypt --key public.pem --skip-existing a b c");
+    let output = typed(here, "encrypt --raw-oaep --key public.pem --skip-existing a b c");
     assert_done(&output);
     assert!(said(&output).contains("1 ciphertext made, 2 there already"));
     write(here, "b.enc", [1; 127]);
-    let output = typed(here, "encrypt --key public.pem --skip-existing a b c");
+    let output = typed(here, "encrypt --raw-oaep --key public.pem --skip-existing a b c");
     assert_failure(
         &output,
         5,
         "b.enc exists already, and has not the length of a ciphertext",
     );
-    let output = typed(here, "encrypt --key public.pem --skip-existing a --out new");
+    let output = typed(here, "encrypt --raw-oaep --key public.pem --skip-existing a --out new");
     assert_failure(&output, 2, "for several files");
 }
 

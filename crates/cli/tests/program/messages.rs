@@ -200,7 +200,7 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
         assert_failure(&refused, 2, &format!("{most} bytes at most"));
     }
     // OAEP is what is done where nothing else is asked for.
-    let secret = typed(here, "encrypt --key public.pem --text typed");
+    let secret = typed(here, "encrypt --raw-oaep --key public.pem --text typed");
     assert_done(&secret);
     write(here, "secret", &secret.stdout);
     assert_eq!(

@@ -121,7 +121,8 @@ fn constant_randomness_is_refused_and_not_used() {
     study_key(here, 2048);
     fs::write(here.join("message"), "a message").expect("the folder can be written to");
     for line in [
-        "encrypt --key public.pem message --out message.enc",
+        "encrypt --raw-oaep --key public.pem message --out message.enc",
+        "encrypt --key public.pem message --out message.age",
         "text-encrypt --key public.pem message --out message.rsa",
     ] {
         let output = rsalab(here).args(line.split(' ')).output();
@@ -150,7 +151,9 @@ fn constant_randomness_is_refused_and_not_used() {
             "sign --key key.pem message --sig sig --scheme pkcs1v15",
             "encrypt --scheme oaep --key public.pem message --out secret",
             "encrypt --scheme pkcs1v15 --key public.pem message --out secret",
+            "encrypt --key public.pem message --out secret",
             "decrypt --key key.pem message.enc --out secret",
+            "decrypt --key key.pem message.age --out secret",
             "text-decrypt --key key.pem message.rsa --out secret",
             "raw-private --key key.pem --in message.enc --out secret",
             "key check key.pem",

@@ -95,10 +95,11 @@ fn a_key_for_oaep_is_used_with_its_own_parameters() {
         "{}",
         stdout(&known)
     );
-    assert_done(&typed(here, "encrypt --key oaep.pem --text hello --out own"));
+    assert_done(&typed(here, "encrypt --raw-oaep --key oaep.pem --text hello --out own"));
     let decrypted = typed(here, "decrypt --key key.pem --hash sha1 --label TCPA own --out -");
     assert_eq!(stdout(&decrypted), "hello");
     for (line, code, words) in [
+        ("encrypt --key oaep.pem --text x --out no", 3, "--raw-oaep"),
         ("encrypt --key oaep.pem --hash sha256 --text x --out no", 3, "--any-use"),
         ("encrypt --key oaep.pem --label other --text x --out no", 3, "--any-use"),
         (
