@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-/// Does `work` with each of the tasks, on up to `threads` threads; whoever is free takes the next.
+/// Does `work` with each of the tasks, on up to `threads` threads, this one among them; whoever is free takes the next.
 pub(crate) fn for_each<T: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) + Sync) {
     if threads <= 1 || tasks.len() <= 1 {
         tasks.into_iter().for_each(work);
@@ -18,7 +18,10 @@ pub(crate) fn for_each<T: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) 
             }
         };
         for _ in 1..threads {
-            scope.spawn(run);
+            // Where the system gives no more, fewer do the same.
+            if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                break;
+            }
         }
         run();
     });

@@ -13,6 +13,7 @@ mod elsewhere;
 mod encodings;
 mod existing;
 mod export;
+mod hostile;
 mod interrupted;
 mod kernels;
 mod key_files;

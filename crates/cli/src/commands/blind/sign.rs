@@ -109,14 +109,17 @@ impl Signing {
             return Ok(self.issuer.sign_batch(blinded)?);
         }
         let shares = thread::scope(|scope| {
-            let running: Vec<_> = blinded
-                .chunks(share)
-                .map(|blinded| scope.spawn(|| self.issuer.sign_batch(blinded)))
-                .collect();
-            running
-                .into_iter()
-                .map(|thread| thread.join().expect("a thread that signs does not panic"))
-                .collect::<Result<Vec<_>, _>>()
+            let start = |blinded| {
+                let sign = move || self.issuer.sign_batch(blinded);
+                thread::Builder::new().spawn_scoped(scope, sign).map_err(|_| blinded)
+            };
+            let running: Vec<_> = blinded.chunks(share).map(start).collect();
+            let signed = running.into_iter().map(|started| match started {
+                Ok(thread) => thread.join().expect("a thread that signs does not panic"),
+                // The system gives no more threads.
+                Err(blinded) => self.issuer.sign_batch(blinded),
+            });
+            signed.collect::<Result<Vec<_>, _>>()
         })?;
         Ok(shares.into_iter().flatten().collect())
     }
