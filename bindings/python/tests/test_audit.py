@@ -57,3 +57,24 @@ def test_what_makes_no_sense_is_an_exception(tmp_path: Path) -> None:
 def test_rules_have_titles() -> None:
     rules = audit.rules()
     assert len(rules) > 30 and rules["shared-prime"] == "Keys share a prime"
+
+
+def test_new_keys_against_saved_ones(tmp_path: Path) -> None:
+    old, new, store = tmp_path / "old", tmp_path / "new", tmp_path / "store"
+    old.write_text(MODULI[0])
+    new.write_text(MODULI[1])
+    assert {finding.rule for finding in audit.run(old, save=store).findings} == {"short-modulus"}
+    report = audit.run(new, against=store, add=True, memory=1 << 30, scratch=tmp_path / "scratch")
+    shared = next(finding for finding in report.findings if finding.rule == "shared-prime")
+    assert [place.file for place in shared.places] == [str(new), f"{store}:{old}"]
+    assert "duplicate-key" in {finding.rule for finding in audit.run(new, against=store).findings}
+
+
+def test_findings_are_read_back(tmp_path: Path) -> None:
+    file = tmp_path / "findings.jsonl"
+    file.write_text('{"summary":{"files":1,"without_keys":0,"keys":1,"private":0,"moduli":1,"foreign":0,"critical":0}}\n')
+    assert audit.read(file).summary.keys == 1 and audit.read(file).worst is None
+    for wrong in ("", "{}", "no JSON"):
+        file.write_text(wrong)
+        with pytest.raises(rsalab.errors.ArgumentError, match="has no findings of an audit"):
+            audit.read(file)

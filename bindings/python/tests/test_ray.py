@@ -14,11 +14,18 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
         rsalab.ray.keygen(tmp_path / "keys", 10, parts=2)
     with pytest.raises(ArgumentError, match=r"pip install 'rsalab\[ray\]'"):
         rsalab.ray.study(tmp_path / "study", "smoke", parts=2)
+    with pytest.raises(ArgumentError, match=r"pip install 'rsalab\[ray\]'"):
+        rsalab.ray.audit(tmp_path / "audit", [tmp_path], parts=2)
 
 
 def test_there_is_a_part(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="one part at least"):
         rsalab.ray.keygen(tmp_path / "keys", 10, parts=0)
+
+
+def test_an_audit_has_files(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="a file or a folder"):
+        rsalab.ray.audit(tmp_path / "audit", [], parts=2)
 
 
 def test_what_is_whole_is_not_made_again(tmp_path: Path) -> None:

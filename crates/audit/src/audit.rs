@@ -3,7 +3,7 @@
 //! ```text
 //! caller's thread:  files → pieces, some at a time ──┐ (a bounded queue)
 //! other threads:    pieces → keys → what is wrong with each, eight together → registry
-//! then:             distinct moduli → batch GCD → shared primes
+//! then:             distinct moduli → batch GCD → those that share a factor (`search`, `examined`)
 //! then:             registry → findings
 //! ```
 //!
@@ -19,74 +19,23 @@ use std::{
 };
 
 use rsalab_rsa::{
-    format::{Key, Limits, Loaded, Place, Reading},
+    format::{Key, Loaded, Place, Reading},
     keys::Weakness,
-    primality::ROUNDS_BEFORE_USE,
 };
+use sha2::{Digest, Sha256};
 
 use crate::{
+    error::AuditError,
+    examined::Examined,
     finding::Report,
     issue::Issue,
     key::{faults, listed, marked},
-    known::Lists,
+    options::{Options, Progress},
     registry::{About, Registry},
     rule::rule,
-    sharing::shared_primes,
+    search::Share,
     source::{Body, Document, Inventory, Item, Piece, Reader, Sink, content},
 };
-
-/// How an audit is done.
-#[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
-    /// The password of encrypted keys.
-    pub password: Option<&'a [u8]>,
-    /// How long a modulus may be; what is longer is not examined.
-    pub limits: Limits,
-    /// Rounds of the Miller–Rabin test for each prime of a private key.
-    pub rounds: usize,
-    /// Threads that examine keys; another one reads files.
-    pub threads: usize,
-    /// Lists of known keys.
-    pub lists: Option<&'a Lists>,
-    /// The name of the column of moduli in tables.
-    pub column: Option<&'a str>,
-    /// Bytes of memory that the search for shared primes may take; it takes longer with less.
-    pub memory: Option<u64>,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options {
-            password: None,
-            limits: Limits::QUICK,
-            rounds: ROUNDS_BEFORE_USE,
-            threads: thread::available_parallelism().map_or(1, usize::from),
-            lists: None,
-            column: None,
-            memory: None,
-        }
-    }
-}
-
-/// How far an audit is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Progress {
-    /// Files are read and keys examined.
-    Keys {
-        /// Files so far.
-        files: usize,
-        /// Bytes so far.
-        bytes: u64,
-    },
-    /// Shared primes are searched.
-    Shared {
-        /// Moduli that are compared.
-        moduli: usize,
-        /// The part that is done, 0 to 1.
-        done: f64,
-    },
-}
 
 /// An audit that is to be done.
 #[derive(Clone, Copy, Debug)]
@@ -105,17 +54,27 @@ impl<'a> Audit<'a> {
 
     /// Does it. `progress` is told how far it is, on this thread.
     ///
+    /// # Errors
+    /// The scratch folder, or the keys of earlier audits, cannot be used.
+    ///
     /// # Panics
     ///
     /// If a thread does.
-    pub fn run(&self, inventory: &Inventory, progress: &mut dyn FnMut(Progress)) -> Report {
+    pub fn run(&self, inventory: &Inventory, progress: &mut dyn FnMut(Progress)) -> Result<Report, AuditError> {
+        Ok(self.examine(inventory, progress)?.report())
+    }
+
+    /// As [`run`](Self::run), for a caller who wants more of it than its report.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    ///
+    /// If a thread does.
+    pub fn examine(&self, inventory: &Inventory, progress: &mut dyn FnMut(Progress)) -> Result<Examined, AuditError> {
         let registry = self.read(inventory, None, progress);
-        let moduli = registry.moduli();
-        let count = moduli.len();
-        let shared = shared_primes(moduli, self.options.threads, self.options.memory, &mut |done| {
-            progress(Progress::Shared { moduli: count, done });
-        });
-        registry.report(shared)
+        Examined::of(registry, self.options, progress)
     }
 
     /// Reads and examines the keys; of each file so many bytes, if that is said.
@@ -172,14 +131,14 @@ impl<'a> Audit<'a> {
         loop {
             let next = lock(receiver).recv();
             match next {
-                Ok(batch) => self.examine(batch, registry),
+                Ok(batch) => self.enter(batch, registry),
                 Err(_) => return,
             }
         }
     }
 
     /// Examines the keys of some pieces, and enters them.
-    fn examine(&self, batch: Batch, registry: &Mutex<Registry>) {
+    fn enter(&self, batch: Batch, registry: &Mutex<Registry>) {
         let reading = Reading {
             password: self.options.password,
             limits: self.options.limits,
@@ -218,13 +177,17 @@ impl<'a> Audit<'a> {
             for (document, item) in found {
                 match item.key {
                     Ok(loaded) => {
-                        let (row, is_new) = registry.key(loaded.key.public());
+                        let key = loaded.key.public();
+                        let (row, is_new) = registry.key(key);
+                        let share = self.options.share;
+                        let is_mine = share == Share::WHOLE || share.has(&Sha256::digest(key.n()).into());
                         read.push(Read {
                             document,
                             place: item.place,
                             form: item.form,
                             row,
                             is_new,
+                            is_mine,
                             loaded,
                         });
                     }
@@ -242,7 +205,7 @@ impl<'a> Audit<'a> {
 
     /// Faults of each key, as far as its public half shows it and as far as this copy does.
     fn judge(&self, read: &[Read]) -> Vec<[Vec<Issue>; 2]> {
-        let is_tested = |read: &&Read| read.is_new || matches!(read.loaded.key, Key::Private(_));
+        let is_tested = |read: &&Read| read.is_mine && (read.is_new || matches!(read.loaded.key, Key::Private(_)));
         let tested: Vec<&Key> = read.iter().filter(is_tested).map(|read| &read.loaded.key).collect();
         let mut faults = match faults(&tested, self.options.rounds) {
             Ok(faults) => faults,
@@ -253,6 +216,9 @@ impl<'a> Audit<'a> {
         let judged = read.iter().map(|read| {
             let fault = is_tested(&read).then(|| faults.next().flatten()).flatten();
             let (mut everywhere, mut here) = (Vec::new(), Vec::new());
+            if !read.is_mine {
+                return [everywhere, here];
+            }
             let weaknesses = match &read.loaded.key {
                 Key::Private(key) => key.weaknesses(),
                 Key::Public(_) if !read.is_new => Vec::new(),
@@ -291,6 +257,8 @@ struct Read {
     form: &'static str,
     row: u32,
     is_new: bool,
+    /// It belongs to the share of the keys that are examined.
+    is_mine: bool,
     loaded: Loaded<Key>,
 }
 
@@ -325,7 +293,7 @@ impl Feed<'_> {
         match &self.sender {
             // Without a receiver, a thread has panicked, and its panic goes on where it is joined.
             Some(sender) => drop(sender.send(batch)),
-            None => self.audit.examine(batch, self.registry),
+            None => self.audit.enter(batch, self.registry),
         }
     }
 }

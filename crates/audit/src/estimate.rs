@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     audit::Audit,
-    sharing::MEMORY,
+    examined::{BASE, PER_KEY, search_memory},
+    search::{self, MEMORY, SPILLED},
     source::{Entry, Inventory},
 };
 
@@ -22,6 +23,8 @@ pub struct Estimate {
     pub shared_time: Duration,
     /// Bytes of memory.
     pub memory: u64,
+    /// Bytes of the scratch folder, at most at a time.
+    pub scratch: u64,
 }
 
 /// Files of a sample, and bytes of each.
@@ -60,33 +63,42 @@ impl Audit<'_> {
         }
         // Where a file is longer than its sample, by bytes; elsewhere by files, most of which are as long as others.
         let factor = (all as f64 / sampled as f64).max(1.0);
-        let len = moduli.iter().map(Vec::len).sum::<usize>() as f64 / moduli.len() as f64;
+        let len = moduli.iter().map(|(_, modulus)| modulus.len()).sum::<usize>() as f64 / moduli.len() as f64;
         let distinct = (moduli.len() as f64 * factor).min(inventory_limit(all));
-        let search = (distinct * len * MEMORY as f64) as u64;
         let kept = (distinct * (len + PER_KEY)) as u64 + BASE;
         let time =
             |moduli: f64| search_time(len as usize, self.options.threads).mul_f64((moduli / MODULI as f64).powf(POWER));
-        // As `sharing` divides it.
-        let (search, shared_time) = match self.options.memory {
-            Some(most) if search > most => {
-                let parts = (2 * search).div_ceil(most.max(1)) as f64;
-                (most, time(2.0 * distinct / parts).mul_f64(parts * (parts - 1.0) / 2.0))
-            }
-            _ => (search, time(distinct)),
+        // As `search` divides it.
+        let options = self.options;
+        let (count, bytes, shares) = (distinct as u64, (distinct * len) as u64, options.share.of);
+        let most = options
+            .memory
+            .map(|memory| search_memory(memory, (keys as f64 * factor) as u64, bytes));
+        let is_spilled = options.scratch.is_some();
+        let subsets = search::subsets(count, bytes, most, is_spilled, shares);
+        let each = bytes / subsets * if is_spilled { SPILLED } else { MEMORY };
+        let products = if is_spilled || subsets == 1 { 0 } else { bytes };
+        // Its trees; the products of all; and each with the products of all others, about a level of its tree each.
+        let of_trees = time(distinct / subsets as f64).mul_f64(subsets as f64 / shares as f64);
+        let more = match subsets {
+            1 => 0.0,
+            _ => 0.27 * shares as f64 + (subsets - 1) as f64 / (distinct / subsets as f64).max(2.0).log2() * 1.1 / 2.0,
         };
+        let shared_time = of_trees.mul_f64(1.0 + more);
+        let search = each + products;
         Some(Estimate {
             keys: (keys as f64 * factor) as u64,
             keys_time: taken.mul_f64(factor),
             shared_time,
             memory: search + kept,
+            scratch: if is_spilled {
+                search::spilled(count, bytes, subsets)
+            } else {
+                0
+            },
         })
     }
 }
-
-/// Bytes of what is known of a key, besides its modulus.
-const PER_KEY: f64 = 700.0;
-/// Bytes of the program.
-const BASE: u64 = 24 << 20;
 
 /// More moduli than there are bytes for are not there.
 fn inventory_limit(bytes: u64) -> f64 {

@@ -1,11 +1,11 @@
 //! Findings, and the report of an audit.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use rsalab_rsa::format::Place;
 use zeroize::Zeroizing;
 
-use crate::rule::{Rule, Severity};
+use crate::rule::{RULES, Rule, Severity};
 
 /// A place that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,31 @@ pub struct Finding {
     pub places: Vec<Location>,
     /// The keys that it is about.
     pub keys: Vec<KeyName>,
+}
+
+impl Finding {
+    /// The most severe first, then by rule and by place.
+    pub(crate) fn order(&self, other: &Finding) -> Ordering {
+        let rule = |finding: &Finding| RULES.iter().position(|rule| rule == finding.rule);
+        let severity = other.severity.cmp(&self.severity);
+        let rule = severity.then_with(|| rule(self).cmp(&rule(other)));
+        let places = rule.then_with(|| order_of_places(&self.places, &other.places));
+        places.then_with(|| self.what.cmp(&other.what))
+    }
+}
+
+/// Places by file, and by where they are in it.
+pub(crate) fn order_of_places(one: &[Location], other: &[Location]) -> Ordering {
+    let key = |location: &Location| (location.file.clone(), order(location.place));
+    one.iter().map(key).cmp(other.iter().map(key))
+}
+
+/// Places in a file, as they follow each other.
+pub(crate) fn order(place: Place) -> usize {
+    match place {
+        Place::Key(number) | Place::Line(number) | Place::Block(number) => number,
+        _ => 0,
+    }
 }
 
 /// A prime that several keys share. It is a secret: whoever has it has their private keys.

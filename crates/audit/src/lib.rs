@@ -6,8 +6,12 @@
 //! | what is wrong with one key | [`key`], [`Issue`] |
 //! | which keys are known | [`known`] |
 //! | what do keys show together | [`sharing`] |
+//! | which moduli share a factor, in parts, in little memory, after a kill | `search`, `scratch` |
+//! | which share one with keys that were audited before | [`Store`] |
 //! | which files are there, and what is in them | `source` |
-//! | how is all of it done, on threads | [`Audit`], `registry` |
+//! | how is all of it done, on threads | [`Audit`], [`Options`], `registry` |
+//! | what becomes of it: a report, keys to be saved | [`Examined`] |
+//! | how do parts become a whole | [`Part`] |
 //! | what was found | [`Finding`], [`Report`] |
 //! | how is it written for other programs | [`report`] |
 //!
@@ -15,23 +19,37 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod error;
 mod estimate;
+mod examined;
 mod finding;
 mod issue;
 pub mod key;
 pub mod known;
+mod options;
+mod part;
+mod record;
 mod registry;
 pub mod report;
 pub mod rule;
+mod scratch;
+mod search;
 pub mod sharing;
 mod source;
+mod store;
 
-pub use audit::{Audit, Options, Progress};
+pub use audit::Audit;
+pub use error::AuditError;
 pub use estimate::Estimate;
+pub use examined::Examined;
 pub use finding::{Finding, KeyName, Location, Report, SharedSecret, Summary};
 pub use issue::Issue;
+pub use options::{Options, Progress};
+pub use part::{Part, PartError};
 pub use rule::{RULES, Rule, Severity};
+pub use search::Share;
 pub use source::Inventory;
+pub use store::Store;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

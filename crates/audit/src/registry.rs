@@ -1,6 +1,9 @@
 //! All keys that were read: each modulus once, with the places where it is, and what is wrong with it.
 
+mod saved;
+
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -12,8 +15,9 @@ use rsalab_rsa::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    finding::{Finding, KeyName, Location, Report, SharedSecret, Summary},
+    finding::{Finding, KeyName, Location, Report, SharedSecret, Summary, order, order_of_places},
     issue::Issue,
+    search::{Numbered, Share},
     sharing::SharedPrime,
     source::{Document, Promise, looks_like_key},
 };
@@ -23,8 +27,8 @@ use crate::{
 struct Use {
     document: u32,
     place: Place,
-    /// The document that holds it.
-    form: &'static str,
+    /// The kind of its holder, in words.
+    form: Cow<'static, str>,
     /// Faults that show here, and not in the public key.
     issues: Vec<Issue>,
 }
@@ -33,6 +37,7 @@ struct Use {
 #[derive(Debug)]
 struct Row {
     modulus: u32,
+    exponent: Box<[u8]>,
     fingerprint: [u8; 32],
     bits: usize,
     /// Faults that show in the public key.
@@ -54,6 +59,8 @@ struct File {
     /// It is no key, but a manifest or an archive.
     is_other: bool,
     unread: Option<Issue>,
+    /// It was read by an earlier audit.
+    is_old: bool,
 }
 
 /// All that was read.
@@ -64,6 +71,7 @@ pub(crate) struct Registry {
     by_fingerprint: BTreeMap<[u8; 32], u32>,
     moduli: Vec<Vec<u8>>,
     by_modulus: BTreeMap<[u8; 32], u32>,
+    old_documents: BTreeMap<Arc<str>, u32>,
     promises: Vec<(u32, Promise)>,
     /// Issues of places without a key.
     others: Vec<(u32, Place, Issue)>,
@@ -98,6 +106,7 @@ impl Registry {
             has_records: false,
             is_other: document.is_archive,
             unread: None,
+            is_old: false,
         });
         number
     }
@@ -117,6 +126,7 @@ impl Registry {
         let row = u32::try_from(self.rows.len()).expect("fewer keys than that");
         self.rows.push(Row {
             modulus,
+            exponent: key.e().into(),
             fingerprint,
             bits: key.bits(),
             issues: Vec::new(),
@@ -142,7 +152,7 @@ impl Registry {
         row.uses.push(Use {
             document,
             place,
-            form,
+            form: form.into(),
             issues: here,
         });
     }
@@ -176,39 +186,82 @@ impl Registry {
         self.rows.iter().map(|row| row.uses.len()).sum()
     }
 
-    /// The distinct moduli.
-    pub(crate) fn moduli(&self) -> &[Vec<u8>] {
-        &self.moduli
+    /// The distinct moduli, with their digests.
+    pub(crate) fn moduli(&self) -> Vec<Numbered<'_>> {
+        let mut numbered: Vec<Numbered<'_>> = self
+            .moduli
+            .iter()
+            .map(|modulus| ([0; 32], modulus.as_slice()))
+            .collect();
+        for (digest, &modulus) in &self.by_modulus {
+            numbered[modulus as usize].0 = *digest;
+        }
+        numbered
     }
 
-    /// All findings.
-    pub(crate) fn report(self, shared: Vec<SharedPrime>) -> Report {
+    /// The names of all files, in order.
+    pub(crate) fn names_of_files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| &*file.name)
+    }
+
+    /// The place of the modulus with this digest.
+    pub(crate) fn modulus(&self, digest: &[u8; 32]) -> Option<usize> {
+        self.by_modulus.get(digest).map(|&modulus| modulus as usize)
+    }
+
+    /// All findings about keys of this audit; of a share of it those about its keys, and of the first about files, too.
+    pub(crate) fn report(&self, shared: Vec<SharedPrime>, share: Share) -> Report {
         let mut findings = Vec::new();
-        let without_keys = self.add_files(&mut findings);
-        self.add_promises(&mut findings);
+        let mut of_files = Vec::new();
+        let without_keys = self.add_files(&mut of_files);
+        self.add_promises(&mut of_files);
         for (document, place, issue) in &self.others {
-            findings.push(finding(issue, vec![self.location(*document, *place)], Vec::new()));
+            of_files.push(finding(issue, vec![self.location(*document, *place)], Vec::new()));
+        }
+        if share.number == 1 {
+            findings.append(&mut of_files);
         }
         for row in &self.rows {
             self.add_issues(row, &mut findings);
         }
         let by_modulus = self.rows_by_modulus();
-        self.add_same(&by_modulus, &mut findings);
+        let moduli = self.moduli();
+        let is_mine = |place: usize| share == Share::WHOLE || share.has(&moduli[place].0);
+        self.add_same(&by_modulus, &is_mine, &mut findings);
         let shared_primes = self.add_shared(&by_modulus, shared, &mut findings);
-        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        findings.sort_by(Finding::order);
+        let files = || self.files.iter().filter(|file| !file.is_old);
         Report {
             findings,
             summary: Summary {
-                files: self.files.len(),
+                files: files().count(),
                 without_keys,
-                keys: self.keys(),
+                keys: self
+                    .rows
+                    .iter()
+                    .flat_map(|row| &row.uses)
+                    .filter(|found| self.is_new(found))
+                    .count(),
                 private: self.private,
-                moduli: self.moduli.len(),
-                foreign: self.files.iter().map(|file| file.foreign).sum(),
+                moduli: (0..self.moduli.len())
+                    .filter(|&place| self.is_in_audit(&by_modulus[place]))
+                    .count(),
+                foreign: files().map(|file| file.foreign).sum(),
             },
-            files: self.files.iter().map(|file| file.name.clone()).collect(),
+            files: files().map(|file| file.name.clone()).collect(),
             shared_primes,
         }
+    }
+
+    fn is_new(&self, found: &Use) -> bool {
+        !self.files[found.document as usize].is_old
+    }
+
+    /// Returns whether one of these rows has a place in this audit.
+    fn is_in_audit(&self, rows: &[usize]) -> bool {
+        rows.iter()
+            .flat_map(|&row| &self.rows[row].uses)
+            .any(|found| self.is_new(found))
     }
 
     fn location(&self, document: u32, place: Place) -> Location {
@@ -230,8 +283,7 @@ impl Registry {
     fn add_files(&self, findings: &mut Vec<Finding>) -> usize {
         let with_issue: BTreeSet<u32> = self.others.iter().map(|(document, _, _)| *document).collect();
         let mut without_keys = 0;
-        for number in 0..self.files.len() {
-            let file = &self.files[number];
+        for (number, file) in self.files.iter().enumerate().filter(|(_, file)| !file.is_old) {
             let document = number as u32;
             let has_key = file.keys > 0 || file.foreign > 0;
             let is_promising = file.is_named || looks_like_key(&file.name);
@@ -338,27 +390,27 @@ impl Registry {
     }
 
     /// Keys that are the same, and those of one modulus.
-    fn add_same(&self, by_modulus: &[Vec<usize>], findings: &mut Vec<Finding>) {
-        for rows in by_modulus.iter().filter(|rows| rows.len() > 1) {
+    fn add_same(&self, by_modulus: &[Vec<usize>], is_mine: &dyn Fn(usize) -> bool, findings: &mut Vec<Finding>) {
+        let moduli = by_modulus.iter().enumerate().filter(|&(place, _)| is_mine(place));
+        for (_, rows) in moduli.filter(|(_, rows)| rows.len() > 1 && self.is_in_audit(rows)) {
             let rows: Vec<&Row> = rows.iter().map(|&row| &self.rows[row]).collect();
-            let uses = rows.iter().flat_map(|row| &row.uses);
+            let places = self.places(rows.iter().flat_map(|row| &row.uses));
             let what = format!(
                 "{} keys have this modulus, with different public exponents: the owner of one computes the others",
                 rows.len()
             );
-            let names = rows.iter().map(|row| name(row)).collect();
-            findings.push(finding(&Issue::new("shared-modulus", what), self.places(uses), names));
+            let names = self.names(rows);
+            findings.push(finding(&Issue::new("shared-modulus", what), places, names));
         }
-        for row in &self.rows {
+        for row in self.rows.iter().filter(|row| is_mine(row.modulus as usize)) {
             // A private key, its public half and its certificate belong together; two of one form do not.
-            let mut forms: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-            for found in &row.uses {
-                forms.entry(found.form).or_default().insert(found.document);
-            }
+            let is_in_audit = |form: &str| row.uses.iter().any(|found| found.form == form && self.is_new(found));
+            let forms: BTreeSet<&str> = row.uses.iter().map(|found| &*found.form).collect();
             let copies = |form: &str| row.uses.iter().filter(|found| found.form == form).count();
             let Some((form, copies)) = forms
-                .keys()
-                .map(|form| (*form, copies(form)))
+                .into_iter()
+                .filter(|form| is_in_audit(form))
+                .map(|form| (form, copies(form)))
                 .max_by_key(|&(_, copies)| copies)
             else {
                 continue;
@@ -383,13 +435,17 @@ impl Registry {
     ) -> Vec<SharedSecret> {
         let mut secrets = Vec::with_capacity(shared.len());
         for SharedPrime { factor, members } in shared {
-            let rows: Vec<&Row> = members
+            let rows: Vec<usize> = members
                 .iter()
                 .flat_map(|&member| &by_modulus[member])
-                .map(|&row| &self.rows[row])
+                .copied()
                 .collect();
+            if !self.is_in_audit(&rows) {
+                continue;
+            }
+            let rows: Vec<&Row> = rows.into_iter().map(|row| &self.rows[row]).collect();
             let places = self.places(rows.iter().flat_map(|row| &row.uses));
-            let keys: Vec<KeyName> = rows.iter().map(|row| name(row)).collect();
+            let keys = self.names(rows);
             let what = format!(
                 "{} moduli share a prime: whoever has two of these public keys computes all of their private keys",
                 members.len()
@@ -397,7 +453,15 @@ impl Registry {
             findings.push(finding(&Issue::new("shared-prime", what), places.clone(), keys.clone()));
             secrets.push(SharedSecret { factor, keys, places });
         }
+        secrets.sort_by(|one, other| order_of_places(&one.places, &other.places));
         secrets
+    }
+
+    /// The names of keys, in the order of their first places.
+    fn names(&self, mut rows: Vec<&Row>) -> Vec<KeyName> {
+        let first = |row: &Row| row.uses.iter().map(|found| (found.document, order(found.place))).min();
+        rows.sort_by_key(|row| (first(row), row.fingerprint));
+        rows.into_iter().map(name).collect()
     }
 }
 
@@ -420,12 +484,5 @@ fn name(row: &Row) -> KeyName {
     KeyName {
         fingerprint: hex::encode(row.fingerprint),
         bits: row.bits,
-    }
-}
-
-fn order(place: Place) -> usize {
-    match place {
-        Place::Key(number) | Place::Line(number) | Place::Block(number) => number,
-        _ => 0,
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! batch GCD:  g_i = gcd(n_i, product of all others), by trees of products and remainders, for distinct moduli
-//! for each g_i > 1, without its small factors:
+//! for each g_i > 1, without its small factors (those moduli are compared once more, by themselves):
 //!     g_i prime            it is a shared prime
 //!     g_i composite        every prime of this modulus is shared: split by the shared primes that are known,
 //!                          and what is left of it by the others that are left
@@ -12,7 +12,7 @@
 //!
 //! The factors are secrets: who has one has the private keys. They are wiped, and in nothing that is printed.
 
-use std::{collections::BTreeMap, mem, ops::Range};
+use std::{collections::BTreeMap, mem, sync::OnceLock};
 
 use num_bigint::BigUint;
 use rsalab_product::shared_factors;
@@ -40,64 +40,30 @@ pub enum Sharing {
 /// Factors below this are no shared primes, but small factors of a modulus, which are found in another way.
 const SMALL_BITS: u64 = 64;
 
-/// Bytes of memory that a search takes for each byte of its moduli (measured: 62, at 4,000 and at 32,000 of 2048 bits).
-pub(crate) const MEMORY: u64 = 64;
+/// Returns whether what a modulus shares with others is more than small factors.
+pub(crate) fn is_shared_prime(factor: BigUint) -> bool {
+    without_small(factor).bits() > SMALL_BITS
+}
 
-/// The primes that distinct moduli share. `progress` is told how much of the work is done, 0 to 1.
-///
-/// If so many bytes of `memory` do not hold a search in all moduli, each two parts of them are searched by themselves,
-/// so that every two moduli meet (as the subsets of Hastings, Fried and Heninger 2016): with k parts that takes about
-/// k times as long, and finds the same.
-pub fn shared_primes(
-    moduli: &[Vec<u8>],
-    threads: usize,
-    memory: Option<u64>,
-    progress: &mut dyn FnMut(f64),
-) -> Vec<SharedPrime> {
-    let mut hit: Vec<(usize, BigUint)> = Vec::new();
-    let mut small = None;
-    let mut search = |places: Vec<usize>, progress: &mut dyn FnMut(f64)| {
-        let moduli: Vec<Vec<u8>> = places.iter().map(|&place| moduli[place].clone()).collect();
-        for (place, factor) in places.into_iter().zip(shared_factors(&moduli, threads, progress)) {
-            let Some(factor) = factor.map(Zeroizing::new) else {
-                continue;
-            };
-            let small = small.get_or_insert_with(small_primes);
-            let factor = without(small, BigUint::from_bytes_be(&factor));
-            if factor.bits() > SMALL_BITS {
-                hit.push((place, factor));
-            }
-        }
-    };
-    let parts = parts(moduli, memory);
-    let all: Vec<Vec<usize>> = match parts.as_slice() {
-        [] => Vec::new(),
-        [only] => vec![only.clone().collect()],
-        _ => all_pairs(&(0..parts.len()).collect::<Vec<_>>())
-            .map(|(one, other)| parts[one].clone().chain(parts[other].clone()).collect())
-            .collect(),
-    };
-    let count = all.len() as f64;
-    for (number, places) in all.into_iter().enumerate() {
-        if places.len() > 1 {
-            search(places, &mut |done| progress((number as f64 + done) / count));
-        }
+/// The primes that some of these distinct moduli share: of those in `hits`, their places, each of which shares one with
+/// another of them.
+pub(crate) fn shared_primes(moduli: &[&[u8]], hits: &[usize], threads: usize) -> Vec<SharedPrime> {
+    let chosen: Vec<&[u8]> = hits.iter().map(|&place| moduli[place]).collect();
+    let mut found: Vec<BigUint> = Vec::new();
+    for factor in shared_factors(&chosen, threads, &mut |_| {}) {
+        let factor = factor.map(Zeroizing::new);
+        let factor = factor.map(|factor| without_small(BigUint::from_bytes_be(&factor)));
+        found.extend(factor.filter(|factor| factor.bits() > SMALL_BITS));
     }
-    if hit.is_empty() {
-        return Vec::new();
-    }
-    // Several searches may find the same.
-    hit.sort();
-    hit.dedup();
-    let mut hit_places: Vec<usize> = hit.iter().map(|(place, _)| *place).collect();
-    hit_places.dedup();
-    let base = coprime_base(hit.iter().map(|(_, factor)| factor));
+    let numbers: Vec<BigUint> = chosen.iter().map(|modulus| BigUint::from_bytes_be(modulus)).collect();
     let mut shared = Vec::new();
-    for factor in base {
-        let divides = |place: &usize| BigUint::from_bytes_be(&moduli[*place]) % &factor == BigUint::ZERO;
-        let members: Vec<usize> = hit_places.iter().copied().filter(divides).collect();
+    for factor in coprime_base(found.iter()) {
+        let divided = hits.iter().zip(&numbers);
+        let divided = divided.filter(|(_, number)| *number % &factor == BigUint::ZERO);
+        let mut members: Vec<usize> = divided.map(|(&place, _)| place).collect();
         // What is left of a modulus when its shared primes are taken out belongs to it alone.
         if members.len() > 1 {
+            members.sort_unstable();
             shared.push(SharedPrime {
                 factor: Zeroizing::new(factor.to_bytes_be()),
                 members,
@@ -107,23 +73,6 @@ pub fn shared_primes(
     shared.sort_by(|one, other| one.members.cmp(&other.members));
     shared
 }
-
-/// Parts of the moduli, of which any two fit into so many bytes; one of all of them if they fit together.
-fn parts(moduli: &[Vec<u8>], memory: Option<u64>) -> Vec<Range<usize>> {
-    let bytes: u64 = moduli.iter().map(|modulus| modulus.len() as u64).sum();
-    let needed = bytes.saturating_mul(MEMORY);
-    let count = match memory {
-        Some(memory) if needed > memory => usize::try_from((2 * needed).div_ceil(memory.max(1))).unwrap_or(usize::MAX),
-        _ => 1,
-    };
-    // No part is smaller than some moduli: below that nothing is saved.
-    let each = moduli.len().div_ceil(count).max(LEAST_PART);
-    let starts = (0..moduli.len()).step_by(each);
-    starts.map(|start| start..moduli.len().min(start + each)).collect()
-}
-
-/// Moduli of the smallest part.
-const LEAST_PART: usize = 4;
 
 /// The pairs of keys that share a factor or a modulus, by their places. The same key twice is no pair.
 pub fn pairs(keys: &[&PublicKey], threads: usize) -> Vec<(usize, usize, Sharing)> {
@@ -143,7 +92,9 @@ pub fn pairs(keys: &[&PublicKey], threads: usize) -> Vec<(usize, usize, Sharing)
         .into_iter()
         .map(|(modulus, places)| (modulus.to_vec(), places))
         .unzip();
-    for shared in shared_primes(&moduli, threads, None, &mut |_| {}) {
+    let moduli: Vec<&[u8]> = moduli.iter().map(Vec::as_slice).collect();
+    let all: Vec<usize> = (0..moduli.len()).collect();
+    for shared in shared_primes(&moduli, &all, threads) {
         for (one, other) in all_pairs(&shared.members) {
             for &one in &places[one] {
                 pairs.extend(
@@ -233,27 +184,27 @@ fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
 }
 
 /// The product of the primes below 2^16.
-fn small_primes() -> BigUint {
+fn small_primes() -> &'static BigUint {
+    static PRODUCT: OnceLock<BigUint> = OnceLock::new();
     let is_prime = |n: &u32| {
         (2..)
             .take_while(|divisor| divisor * divisor <= *n)
             .all(|divisor| !n.is_multiple_of(divisor))
     };
-    (2..1_u32 << 16).filter(is_prime).map(BigUint::from).product()
+    PRODUCT.get_or_init(|| (2..1_u32 << 16).filter(is_prime).map(BigUint::from).product())
 }
 
 /// The rest of a factor without these primes.
-fn without(primes: &BigUint, mut factor: BigUint) -> BigUint {
-    loop {
-        let common = gcd(primes % &factor, factor.clone());
-        if common == BigUint::from(1_u8) {
-            return factor;
+fn without_small(mut factor: BigUint) -> BigUint {
+    let one = BigUint::from(1_u8);
+    while factor > one {
+        let common = gcd(small_primes() % &factor, factor.clone());
+        if common == one {
+            break;
         }
         factor /= common;
-        if factor == BigUint::from(1_u8) {
-            return factor;
-        }
     }
+    factor
 }
 
 #[cfg(test)]
@@ -275,7 +226,9 @@ mod tests {
     }
 
     fn shared(moduli: &[Vec<u8>]) -> Vec<(BigUint, Vec<usize>)> {
-        let found = shared_primes(moduli, 1, None, &mut |_| {});
+        let moduli: Vec<&[u8]> = moduli.iter().map(Vec::as_slice).collect();
+        let all: Vec<usize> = (0..moduli.len()).collect();
+        let found = shared_primes(&moduli, &all, 1);
         found
             .into_iter()
             .map(|shared| (BigUint::from_bytes_be(&shared.factor), shared.members))
@@ -318,42 +271,6 @@ mod tests {
         assert_eq!(shared(&moduli), [(prime(0) * prime(1), vec![0, 1])]);
         let moduli = [modulus(&[0, 1, 2]), modulus(&[0, 1, 3]), modulus(&[1, 4])];
         assert_eq!(shared(&moduli), [(prime(0), vec![0, 1]), (prime(1), vec![0, 1, 2])]);
-    }
-
-    #[test]
-    fn little_memory_changes_nothing_but_the_time() {
-        // Primes of 100 bits and more, each of which is in one to three moduli.
-        let primes: Vec<BigUint> = (0..6).map(prime).collect();
-        let filler = |place: u32| (BigUint::from(1_u8) << 400) + BigUint::from(2 * place + 1);
-        let moduli: Vec<Vec<u8>> = (0..40_u32)
-            .map(|place| match place % 5 {
-                0 => &primes[place as usize / 5 % 3] * &primes[3 + place as usize / 5 % 2],
-                1 => filler(place) * &primes[place as usize % 6],
-                _ => filler(place) * filler(place + 100),
-            })
-            .map(|modulus: BigUint| modulus.to_bytes_be())
-            .collect();
-        let mut distinct = moduli.clone();
-        distinct.sort();
-        distinct.dedup();
-        let found = |memory| {
-            let mut last = 0.0;
-            let found = shared_primes(&distinct, 1, memory, &mut |done| {
-                assert!((last..=1.0).contains(&done), "{done} after {last}");
-                last = done;
-            });
-            let found = found.into_iter().map(|shared| (shared.factor.to_vec(), shared.members));
-            found.collect::<Vec<_>>()
-        };
-        let all = found(None);
-        assert!(all.len() >= 5, "{}", all.len());
-        for memory in [1, 20_000, 60_000, 100_000, 1 << 40] {
-            assert_eq!(found(Some(memory)), all, "{memory}");
-        }
-        assert_eq!(parts(&distinct, Some(1 << 40)).len(), 1);
-        let needed = MEMORY * distinct.iter().map(|modulus| modulus.len() as u64).sum::<u64>();
-        assert_eq!(parts(&distinct, Some(needed - 1)).len(), 3);
-        assert!(parts(&[], Some(1)).is_empty());
     }
 
     #[test]

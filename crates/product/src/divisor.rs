@@ -20,6 +20,7 @@ use crate::{
 const WHOLE: usize = 64;
 
 /// A number q that others are divided by. All is done modulo z: what is congruent modulo z is congruent modulo q.
+#[derive(Debug)]
 pub(crate) struct Divisor {
     zeros: u32,
     z: Vec<u64>,

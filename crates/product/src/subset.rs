@@ -14,8 +14,11 @@
 //! Going through the others takes two products of half the subset's length for each that is as long as it, so that k
 //! subsets cost about as much as k levels of the tree instead of log2 k.
 
+use std::sync::OnceLock;
+
 use crate::{
     divisor::Divisor,
+    gcd::gcd,
     natural::{bit_length, from_bytes, shift_left, shift_right, to_bytes, trailing_zeros, trim},
     product::Multiplier,
     team,
@@ -39,6 +42,18 @@ impl Product {
             odd: product_of(&multiplier, threads, split.odd, progress),
             twos: split.all_twos,
         }
+    }
+
+    /// What a modulus (big-endian bytes) shares with it; `None` where that is 1, or the modulus 0.
+    pub fn common_factor(&self, modulus: &[u8]) -> Option<Vec<u8>> {
+        let split = Split::of(&[modulus]);
+        let found = split.odd.iter().map(|odd| {
+            let multiplier = Multiplier::new(1);
+            let rest = Divisor::new(&multiplier, odd).remainder(&multiplier, &self.odd);
+            gcd(odd, trim(&rest))
+        });
+        let found = found.collect();
+        split.factors(found, |twos| (twos as u64).min(self.twos)).remove(0)
     }
 
     /// As bytes: eight for how often it is divided by two, and then the odd rest, little-endian.
@@ -71,6 +86,8 @@ pub struct Subset<L> {
     levels: L,
     /// None without a modulus.
     root: Option<Node>,
+    /// The root as a divisor, once it was asked for.
+    divisor: OnceLock<Divisor>,
 }
 
 /// From so many limbs on others are multiplied one after the other, on all threads: each thread by itself would take
@@ -101,6 +118,7 @@ impl<L: Levels> Subset<L> {
             split,
             levels,
             root,
+            divisor: OnceLock::new(),
         })
     }
 
@@ -151,22 +169,38 @@ impl<L: Levels> Subset<L> {
                 all_twos += other?.twos;
             }
         }
-        let mut shared: Vec<Vec<u64>> = vec![vec![1]; self.split.twos.len()];
-        for (&place, factor) in self.split.places.iter().zip(found) {
-            shared[place] = factor;
-        }
-        let factors = shared.into_iter().zip(&self.split.twos).map(|(factor, &twos)| {
-            let twos = twos.min(usize::try_from(all_twos).unwrap_or(usize::MAX) - twos);
-            let mut shifted = vec![0; twos / 64];
-            shifted.extend(shift_left(&factor, (twos % 64) as u32));
-            (bit_length(&shifted) > 1).then(|| to_bytes(&shifted))
+        Ok(self
+            .split
+            .factors(found, |twos| (twos as u64).min(all_twos - twos as u64)))
+    }
+}
+
+impl Subset<Vec<Vec<Vec<u64>>>> {
+    /// For each modulus what it shares with another product; `None` where that is 1. May be asked often.
+    pub fn common_factors(&self, other: &Product) -> Vec<Option<Vec<u8>>> {
+        let found = self.root.as_ref().map_or_else(Vec::new, |root| {
+            let divisor = self.divisor.get_or_init(|| Divisor::new(&self.multiplier, &root.z));
+            let root = Node {
+                z: root.z.clone(),
+                d: trim(&divisor.remainder(&self.multiplier, &other.odd)).to_vec(),
+            };
+            let mut levels = self.levels.clone();
+            let found = descend(
+                &self.multiplier,
+                self.threads,
+                &self.split.odd,
+                root,
+                &mut levels,
+                &mut |_| {},
+            );
+            found.unwrap_or_else(|never| match never {})
         });
-        Ok(factors.collect())
+        self.split.factors(found, |twos| (twos as u64).min(other.twos))
     }
 }
 
 /// Moduli as odd numbers and powers of two.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Split {
     /// Of each modulus, how often two divides it.
     twos: Vec<usize>,
@@ -199,6 +233,22 @@ impl Split {
             odd,
             places,
         }
+    }
+
+    /// The factors of all moduli, big-endian, from those of the odd parts and the power of two of each; none for 1.
+    fn factors(&self, found: Vec<Vec<u64>>, twos: impl Fn(usize) -> u64) -> Vec<Option<Vec<u8>>> {
+        let mut shared: Vec<Vec<u64>> = vec![vec![1]; self.twos.len()];
+        for (&place, factor) in self.places.iter().zip(found) {
+            shared[place] = factor;
+        }
+        let factors = shared.into_iter().zip(&self.twos).map(|(factor, &of_modulus)| {
+            // No more than the modulus has.
+            let twos = twos(of_modulus) as usize;
+            let mut shifted = vec![0; twos / 64];
+            shifted.extend(shift_left(&factor, (twos % 64) as u32));
+            (bit_length(&shifted) > 1).then(|| to_bytes(&shifted))
+        });
+        factors.collect()
     }
 }
 

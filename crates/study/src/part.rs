@@ -81,6 +81,8 @@ pub enum Work {
     Study,
     /// Private keys; the file is an archive.
     Keys,
+    /// An audit; the file has findings.
+    Audit,
 }
 
 /// The record of a part that is complete: a JSON object in a file beside it. Nothing in it is secret.

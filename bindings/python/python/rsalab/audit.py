@@ -19,12 +19,13 @@ import operator
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, SupportsIndex
 
 from . import _program
 from .errors import ArgumentError
 
-__all__ = ["Finding", "Key", "Place", "Report", "Severity", "Summary", "rules", "run"]
+__all__ = ["Finding", "Key", "Place", "Report", "Severity", "Summary", "read", "rules", "run"]
 
 
 class Severity(enum.IntEnum):
@@ -105,6 +106,11 @@ def run(
     rounds: SupportsIndex = 8,
     large_keys: bool = False,
     threads: SupportsIndex | None = None,
+    memory: SupportsIndex | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | None = None,
+    add: bool = False,
+    save: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Audits files and folders.
 
@@ -114,6 +120,9 @@ def run(
     password_file: a file whose first line is the password of encrypted keys; without it, they are not examined.
     rounds: of the Miller-Rabin test for each prime of a private key.
     large_keys: examines keys of more than 8192 bits, too.
+    memory: bytes that it may take; with less than all keys need together, it takes longer.
+    scratch: a folder for what does not fit the memory, where a search that was killed goes on.
+    save: a new folder for the keys; another audit compares its keys with them (against), and may add its own (add).
 
     Raises ArgumentError, ProgramError (a path is not there), ProgramNotFoundError.
     """
@@ -128,10 +137,29 @@ def run(
         options.append(("--password-file", _program.operand(password_file)))
     if threads is not None:
         options.append(("--threads", str(operator.index(threads))))
+    if memory is not None:
+        options.append(("--memory", str(operator.index(memory))))
+    for name, path in (("--scratch", scratch), ("--against", against), ("--save", save)):
+        options += [] if path is None else [(name, _program.operand(path))]
     words = [f"{option}={value}" for option, value in options]
+    words += ["--add"] if add else []
     words += ["--large-keys"] if large_keys else []
     named = [_program.operand(path) for path in paths]
-    printed = _program.run(["audit", "--json", "--quiet", "--fail-on=never", *words, "--", *named])
+    return _report(_program.run(["audit", "--json", "--quiet", "--fail-on=never", *words, "--", *named]))
+
+
+def read(path: str | os.PathLike[str]) -> Report:
+    """Reads what `rsalab audit --json` has printed, or rsalab.ray.audit has made.
+
+    Raises ArgumentError (it is none), OSError.
+    """
+    try:
+        return _report(Path(path).read_text(encoding="utf-8"))
+    except (KeyError, TypeError, ValueError) as wrong:
+        raise ArgumentError(f"{os.fspath(path)} has no findings of an audit") from wrong
+
+
+def _report(printed: str) -> Report:
     *findings, last = (json.loads(line) for line in printed.splitlines())
     names = Summary.__dataclass_fields__
     numbers = {name: number for name, number in last["summary"].items() if name in names}

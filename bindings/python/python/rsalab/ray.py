@@ -1,15 +1,16 @@
-"""Keys and studies in parts, as tasks of a Ray cluster.
+"""Keys, studies and audits in parts, as tasks of a Ray cluster.
 
     import ray, rsalab.ray
 
     ray.init(address="auto")
     rsalab.ray.keygen("keys", 1_000_000, parts=200, bits=3072)         # keys/keys.tar, by way of keys/parts
     rsalab.ray.study("results/peers", "peers", parts=12)               # results/peers/whole, with its report
+    rsalab.ray.audit("audit", ["/shared/moduli.txt"], parts=8)         # audit/findings.jsonl
 
-A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`) with the program rsalab of its node, which must
+A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`, `rsalab audit --shard`) with the program rsalab of its node, which must
 have this package. What a task has made comes back to the caller, who writes it, so that nodes need no common folder. A
 task whose node is lost is done again by another; one that is done is never done again, also by a later call of the same
-function. The whole is made by `rsalab merge`, which compares checksums first.
+function. The whole is made by `rsalab merge` or `rsalab audit merge`, which compare checksums first.
 
 Private keys pass through the memory and the network of the cluster, as everything of its tasks does.
 
@@ -32,7 +33,7 @@ from typing import Any, SupportsIndex
 from . import _program
 from .errors import ArgumentError
 
-__all__ = ["keygen", "study"]
+__all__ = ["audit", "keygen", "study"]
 
 # Tasks that wait, for each that the cluster has CPUs for: enough that no CPU waits for the caller, few enough that what
 # they have made does not fill its memory.
@@ -135,6 +136,53 @@ def study(
         {"plan.toml": planned},
     )
     _program.run(["merge", "--out", _program.operand(whole), *(_program.operand(files[0].parent) for files in made)])
+    return whole
+
+
+def audit(
+    path: str | os.PathLike[str],
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    parts: SupportsIndex,
+    options: Sequence[str] = (),
+    scratch: str | os.PathLike[str] | None = None,
+    cpus: SupportsIndex = 1,
+    resources: Mapping[str, float] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Path:
+    """Audits files and folders in so many parts, each of which examines its share of the keys and compares it with all.
+    Returns path/findings.jsonl, which rsalab.audit.read reads.
+
+    files: must be there under these names on all nodes.
+    options: more options of `rsalab audit`, such as ["--memory", "4G"].
+    scratch: a folder that all nodes see, in which parts find the products that others have computed; without one each
+        part computes all of them. It may be removed afterwards.
+    cpus, resources: what Ray reserves for a task; it works on so many threads.
+    progress: is called with the parts that are done and with all of them.
+
+    Raises ArgumentError, ProgramError.
+    """
+    if not files:
+        raise ArgumentError("an audit needs a file or a folder at least")
+    cpus = operator.index(cpus)
+    folder = Path(path)
+    whole = folder / "findings.jsonl"
+    if whole.exists():
+        return whole
+    words = ["audit", *options, "--threads", str(cpus), "--quiet"]
+    words += [] if scratch is None else ["--scratch", str(Path(scratch).absolute())]
+    words += [str(Path(file).absolute()) for file in files]
+    made = _parts(
+        folder,
+        operator.index(parts),
+        lambda number: [f"{number}.audit", f"{number}.audit.json"],
+        lambda number: [*words, "--out", f"{number}.audit"],
+        cpus,
+        resources,
+        progress,
+    )
+    merge = ["audit", "merge", "--json", "--fail-on", "never", "--out", _program.operand(whole)]
+    _program.run([*merge, *(_program.operand(paths[0]) for paths in made)])
     return whole
 
 

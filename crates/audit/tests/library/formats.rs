@@ -169,7 +169,9 @@ fn a_column_may_have_another_name() {
         column: Some("the number"),
         ..Options::default()
     };
-    let report = Audit::new(&options).run(&Inventory::of(&[folder.path()]), &mut |_| {});
+    let report = Audit::new(&options)
+        .run(&Inventory::of(&[folder.path()]), &mut |_| {})
+        .expect("it can be done");
     assert_eq!(places(&report, folder.path()), ["t.csv, line 2", "t.csv, line 3"]);
 }
 
@@ -284,10 +286,14 @@ fn what_cannot_be_examined_is_said() {
         password: Some(b"secret"),
         ..Options::default()
     };
-    let report = Audit::new(&options).run(&Inventory::of(&[at.join("encrypted")]), &mut |_| {});
+    let report = Audit::new(&options)
+        .run(&Inventory::of(&[at.join("encrypted")]), &mut |_| {})
+        .expect("it can be done");
     assert_eq!((report.summary.private, report.findings.len()), (1, 0));
     // What was named is to be a key.
-    let report = Audit::new(&options).run(&Inventory::of(&[at.join("blob"), at.join("missing")]), &mut |_| {});
+    let report = Audit::new(&options)
+        .run(&Inventory::of(&[at.join("blob"), at.join("missing")]), &mut |_| {})
+        .expect("it can be done");
     let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.id).collect();
     assert_eq!(rules, ["unreadable", "not-read"]);
 }

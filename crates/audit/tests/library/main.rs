@@ -1,5 +1,6 @@
 //! The library's tests, as one program: it is linked once.
 
+mod against;
 mod formats;
 mod made;
 mod malformed;

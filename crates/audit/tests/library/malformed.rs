@@ -112,14 +112,18 @@ fn check(count: usize, stream: u64) {
         damage(&mut bytes, &seeds, &mut rng);
         fs::write(&file, &bytes).expect("a file");
         let begun = Instant::now();
-        let report = Audit::new(&options).run(&Inventory::of(&[&file]), &mut |_| {});
+        let report = Audit::new(&options)
+            .run(&Inventory::of(&[&file]), &mut |_| {})
+            .expect("it can be done");
         let taken = begun.elapsed();
         findings += report.findings.len();
         slowest = slowest.max(taken);
         // Where the machine is busy, the second time tells.
         if taken > Duration::from_secs(1) {
             let begun = Instant::now();
-            Audit::new(&options).run(&Inventory::of(&[&file]), &mut |_| {});
+            Audit::new(&options)
+                .run(&Inventory::of(&[&file]), &mut |_| {})
+                .expect("it can be done");
             let again = begun.elapsed();
             assert!(
                 again < Duration::from_secs(1),
@@ -169,7 +173,9 @@ fn inputs_that_grow_take_their_time_and_no_more() {
         fs::write(&file, input).expect("a file");
         let run = || {
             let begun = Instant::now();
-            Audit::new(&Options::default()).run(&Inventory::of(&[&file]), &mut |_| {});
+            Audit::new(&Options::default())
+                .run(&Inventory::of(&[&file]), &mut |_| {})
+                .expect("it can be done");
             begun.elapsed()
         };
         // The least of three, where the machine is busy.

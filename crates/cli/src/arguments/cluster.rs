@@ -7,7 +7,7 @@ use rsalab_study::part::MOST_PARTS;
 
 use super::values::within;
 
-/// Write Slurm scripts for a study or many keys in parts
+/// Write Slurm scripts for a study, many keys or an audit in parts
 ///
 /// Three files go to a new folder: 'parts.sbatch', an array job with a task for each part; 'merge.sbatch', which makes
 /// the whole of them; and 'submit.sh', which submits both, the second to wait for the first. They are plain shell, to
@@ -17,11 +17,13 @@ use super::values::within;
 #[command(after_long_help = "\
 Examples:
   rsalab slurm keygen --parts 100 --cpus 16 --out job -- --count 1000000 --bits 3072
+  rsalab slurm audit --parts 20 --cpus 8 --out job -- /shared/moduli.txt --memory 8G
   rsalab slurm study --parts 12 --constraint zen4 --out job -- peers --seconds 10
   sh job/submit.sh")]
 pub(crate) enum Slurm {
     Keygen(SlurmKeygen),
     Study(SlurmStudy),
+    Audit(SlurmAudit),
 }
 
 /// Make keys in the tasks of an array job
@@ -53,6 +55,20 @@ pub(crate) struct SlurmStudy {
     pub(crate) shared_nodes: bool,
     /// The plan and options of 'rsalab study', without --out and --shard.
     #[arg(last = true, value_name = "STUDY", required = true)]
+    pub(crate) options: Vec<OsString>,
+}
+
+/// Audit keys in the tasks of an array job
+///
+/// After '--' come the files and the options of 'rsalab audit', which all nodes see under their names. The tasks share a
+/// folder 'scratch' unless --scratch names another one. The findings of all parts are merged to 'findings.jsonl' in the
+/// folder.
+#[derive(Args)]
+pub(crate) struct SlurmAudit {
+    #[command(flatten)]
+    pub(crate) job: JobOptions,
+    /// The files and options of 'rsalab audit', without --out and --shard.
+    #[arg(last = true, value_name = "AUDIT", required = true)]
     pub(crate) options: Vec<OsString>,
 }
 

@@ -24,9 +24,9 @@ use rsalab_study::{
     shell,
 };
 
-use super::{selection::registry, study};
+use super::{audit::estimate_of_part, selection::registry, study};
 use crate::{
-    arguments::{Arguments, Command, JobOptions, Keygen, Slurm, SlurmKeygen, SlurmStudy, Study},
+    arguments::{Arguments, Command, JobOptions, Keygen, Slurm, SlurmAudit, SlurmKeygen, SlurmStudy, Study},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     kernels,
@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Slurm, log: Log) -> Result<()> {
     match arguments {
         Slurm::Keygen(arguments) => keygen(arguments, log),
         Slurm::Study(arguments) => study_in_parts(arguments, log),
+        Slurm::Audit(arguments) => audit(arguments, log),
     }
 }
 
@@ -90,10 +91,11 @@ fn keygen(arguments: &SlurmKeygen, log: Log) -> Result<()> {
         job,
         folder: &folder,
         seconds,
+        memory: None,
         exclusive: false,
         command,
         merge: format!(
-            "{}/*.tar --out {}",
+            "merge {}/*.tar --out {}",
             quoted_path(&folder.join("parts")),
             quoted_path(&folder.join(whole))
         ),
@@ -137,13 +139,78 @@ fn study_in_parts(arguments: &SlurmStudy, log: Log) -> Result<()> {
         job,
         folder: &folder,
         seconds,
+        memory: None,
         exclusive: !arguments.shared_nodes,
         command: format!(
             "study {} --quiet{unoptimised} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {parts}\"/$SLURM_ARRAY_TASK_ID\"",
             quoted_path(&plan_file),
             job.parts,
         ),
-        merge: format!("{parts}/* --out {}", quoted_path(&folder.join("whole"))),
+        merge: format!("merge {parts}/* --out {}", quoted_path(&folder.join("whole"))),
+    };
+    script.write(log)
+}
+
+fn audit(arguments: &SlurmAudit, log: Log) -> Result<()> {
+    let job = &arguments.job;
+    let folder = place(&job.out)?;
+    let part = Part {
+        number: 1,
+        of: job.parts,
+    };
+    let typed = words(
+        &["--shard", &part.to_string(), "--out", "part.audit"],
+        &arguments.options,
+    );
+    let Command::Audit(typed) = parsed("audit", typed)? else {
+        unreachable!("the first word is that command's name")
+    };
+    if typed.command.is_some() {
+        let what = "the files and options of an audit are wanted after '--', not a command of it";
+        return Err(Failure::new(Class::Usage, what).advice("leave 'plan' and 'merge' out"));
+    }
+    let (_, estimate) = estimate_of_part(&typed.paths, &typed.read, job.parts)?;
+    // Several threads share the estimated work already.
+    let seconds = match (job.time, estimate) {
+        (Some(_), _) => 0.0,
+        (None, Some(estimate)) => (estimate.keys_time + estimate.shared_time).as_secs_f64(),
+        (None, None) => {
+            let what = "how long these keys take is not known";
+            return Err(Failure::new(Class::Usage, what).advice("name the minutes of a task by --time"));
+        }
+    };
+    let has = |option: &str| {
+        let begins = |word: &OsString| word.as_encoded_bytes().starts_with(option.as_bytes());
+        arguments.options.iter().any(begins)
+    };
+    let threads = match has("--threads") {
+        true => "",
+        false => " --threads \"$SLURM_CPUS_PER_TASK\"",
+    };
+    let own = folder.join("scratch");
+    let scratch = match has("--scratch") {
+        true => String::new(),
+        false => format!(" --scratch {}", quoted_path(&own)),
+    };
+    let parts = quoted_path(&folder.join("parts"));
+    let script = Scripts {
+        name: "rsalab-audit",
+        what: "An audit, a share of its keys a task".to_owned(),
+        job,
+        folder: &folder,
+        seconds,
+        memory: estimate.map(|estimate| (estimate.memory >> 20) * 5 / 4 + MEMORY[0]),
+        exclusive: false,
+        command: format!(
+            "audit --quiet{threads}{scratch} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {parts}\"/$SLURM_ARRAY_TASK_ID.audit\" {}",
+            job.parts,
+            quoted(&arguments.options),
+        ),
+        merge: format!(
+            "audit merge {parts}/*.audit --json --fail-on never --out {}\nrm -rf {}",
+            quoted_path(&folder.join("findings.jsonl")),
+            quoted_path(&own),
+        ),
     };
     script.write(log)
 }
@@ -235,6 +302,8 @@ struct Scripts<'a> {
     folder: &'a Path,
     /// Seconds that a task is expected to take.
     seconds: f64,
+    /// MiB of a task, where that is known.
+    memory: Option<u64>,
     exclusive: bool,
     /// The program's arguments for a task, and for the merge.
     command: String,
@@ -249,19 +318,16 @@ impl Scripts<'_> {
         }
         let program = env::current_exe().map_err(|error| Failure::io("cannot find this program", error))?;
         let here = env::current_dir().map_err(|error| Failure::io("cannot find this folder", error))?;
-        let start = format!(
-            "set -eu\ncd {}\nexec {}",
-            quoted_path(&here),
-            quoted(&[program.into_os_string()])
-        );
+        let start = format!("set -eu\ncd {}", quoted_path(&here));
+        let program = quoted(&[program.into_os_string()]);
         let parts = format!(
-            "#!/bin/sh\n{}\n# {}. The same command goes on with a part that was killed or requeued.\n{start} {}\n",
+            "#!/bin/sh\n{}\n# {}. The same command goes on with a part that was killed or requeued.\n{start}\nexec {program} {}\n",
             self.properties().join("\n"),
             self.what,
             self.command
         );
         let merge = format!(
-            "#!/bin/sh\n{}\n# Makes the whole of all parts. Nothing is written if one is missing or was changed.\n{start} merge {}\n",
+            "#!/bin/sh\n{}\n# Makes the whole of all parts. Nothing is written if one is missing or was changed.\n{start}\n{program} {}\n",
             self.properties_of_merge().join("\n"),
             self.merge
         );
@@ -290,7 +356,8 @@ impl Scripts<'_> {
         let minutes = job
             .time
             .unwrap_or_else(|| ((MARGIN * self.seconds + BESIDES) / 60.0).ceil() as u64);
-        let memory = job.mem.unwrap_or(MEMORY[0] + MEMORY[1] * job.cpus as u64);
+        let memory = job.mem.or(self.memory);
+        let memory = memory.unwrap_or(MEMORY[0] + MEMORY[1] * job.cpus as u64);
         let mut lines = vec![
             format!("--job-name={}", self.name),
             format!("--array=1-{}", job.parts),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{assert_done, assert_failure, folder, rsalab, run, stdout};
 
 /// Two keys of 1024 bits that share a prime, and the prime, in hexadecimal.
-const MODULI: [&str; 2] = [
+pub(crate) const MODULI: [&str; 2] = [
     "d97b5640d90e9c9ed51d3e3548761934bdcfa254ae9272cf55f9e181c03645825d31aa58cacd3f9dbc71bf503f5c16ad3642\
      fe809cd0158265e05594804fe7ecf0fdf7b376019ba3e713675f3dc8d04e5c1c668057f1d570046affc7d91cb9e75bfb306e\
      01a2a5ae23f64f80344fa433eb549bb47e436299e84801da5d3e8ed9",

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod audits;
 mod bad_input;
 mod blind;
 mod calibrate;

@@ -203,3 +203,33 @@ fn what_is_no_product_is_told() {
     let tree = Subset::grow(&[vec![33], vec![4]], 1, Vec::new(), &mut |_| {}).expect("in memory");
     assert!(tree.shared_factors([Err(Lost)], &mut |_| {}).is_err());
 }
+
+#[test]
+fn factors_in_common_with_a_product_are_found_one_by_one_and_together() {
+    let mut random = Random(41);
+    for (count, others) in [(1, 1), (1, 300), (7, 5), (90, 200)] {
+        let common = BigUint::from_bytes_be(&random.bytes(30));
+        let mut moduli: Vec<Vec<u8>> = (0..count).map(|i| random.bytes(1 + i % 128)).collect();
+        moduli.push((&common * 24_u8).to_bytes_be());
+        let mut others: Vec<Vec<u8>> = (0..others).map(|_| random.bytes(100)).collect();
+        others.push((&common * 20_u8 * BigUint::from_bytes_be(&random.bytes(40))).to_bytes_be());
+        let product = Product::of(&others, 1, &mut |_| {});
+        let whole: BigUint = others.iter().map(|other| BigUint::from_bytes_be(other)).product();
+        let expected: Vec<Option<Vec<u8>>> = moduli
+            .iter()
+            .map(|modulus| BigUint::from_bytes_be(modulus))
+            .map(|modulus| gcd(modulus, whole.clone()))
+            .map(|gcd| (gcd > BigUint::from(1_u8)).then(|| gcd.to_bytes_be()))
+            .collect();
+        let one_by_one: Vec<_> = moduli.iter().map(|modulus| product.common_factor(modulus)).collect();
+        let tree = Subset::grow(&moduli, 2, Vec::new(), &mut |_| {}).expect("in memory");
+        for _ in 0..2 {
+            assert_eq!(tree.common_factors(&product), expected);
+        }
+        // 0 shares nothing here.
+        let is_zero = |modulus: &Vec<u8>| modulus.iter().all(|&byte| byte == 0);
+        for ((found, expected), modulus) in one_by_one.iter().zip(&expected).zip(&moduli) {
+            assert!(found == expected || is_zero(modulus));
+        }
+    }
+}
