@@ -21,8 +21,8 @@ pub struct Options<'a> {
     pub lists: Option<&'a Lists>,
     /// The name of the column of moduli in tables.
     pub column: Option<&'a str>,
-    /// Bytes of memory that all of it may take, beyond which the search for shared primes takes longer. What is known of
-    /// the keys is not less than it is.
+    /// Bytes of memory that all of it may take, beyond which the search for shared primes takes longer. What is known
+    /// of the keys takes what it takes.
     pub memory: Option<u64>,
     /// A folder for what does not fit the memory, and for what is done of a search, which goes on there after a kill.
     pub scratch: Option<&'a Path>,

@@ -29,8 +29,8 @@ impl Registry {
         number
     }
 
-    /// Adds a key of an earlier audit, whose own faults were found then. Returns the place of its modulus; none if it is
-    /// no key.
+    /// Adds a key of an earlier audit, whose own faults were found then. Returns the place of its modulus; none if it
+    /// is no key.
     pub(crate) fn adopt(&mut self, record: &Record) -> Option<usize> {
         let key = PublicKey::new(&record.n, &record.e).ok()?;
         let (number, _) = self.key(&key);

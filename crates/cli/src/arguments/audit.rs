@@ -108,9 +108,9 @@ pub(crate) struct AuditPlan {
 
 /// Make one report of all parts of an audit
 ///
-/// It is the report of one audit. The parts come from 'rsalab audit --shard'. All must be there, each once, complete, of
-/// the same keys and options, and of one version of rsalab. Checksums are compared first: nothing is written if anything
-/// does not fit, and the parts are left as they are.
+/// It is the report of one audit. The parts come from 'rsalab audit --shard'. All must be there, each once, complete,
+/// of the same keys and options, and of one version of rsalab. Checksums are compared first: nothing is written if
+/// anything does not fit, and the parts are left as they are.
 #[derive(Args)]
 #[command(after_long_help = "\
 Example:

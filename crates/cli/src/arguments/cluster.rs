@@ -60,9 +60,9 @@ pub(crate) struct SlurmStudy {
 
 /// Audit keys in the tasks of an array job
 ///
-/// After '--' come the files and the options of 'rsalab audit', which all nodes see under their names. The tasks share a
-/// folder 'scratch' unless --scratch names another one. The findings of all parts are merged to 'findings.jsonl' in the
-/// folder.
+/// After '--' come the files and the options of 'rsalab audit', which all nodes see under their names. The tasks share
+/// a folder 'scratch' unless --scratch names another one. The findings of all parts are merged to 'findings.jsonl' in
+/// the folder.
 #[derive(Args)]
 pub(crate) struct SlurmAudit {
     #[command(flatten)]

@@ -16,8 +16,9 @@ use rsalab_study::{
 use serde::Serialize;
 
 use super::{
-    Read, check_paths, conclude, examine, outcome,
+    outcome::{self, conclude},
     takes::{bytes, wait, what_it_takes},
+    work::{Read, check_paths, examine},
 };
 use crate::{
     arguments::{Audit, AuditMerge, AuditPlan, ReadOptions},
