@@ -55,13 +55,17 @@ pub(crate) struct Audit {
     /// Save the keys in a new folder, for later audits of other keys.
     #[arg(long, value_name = "STORE", conflicts_with_all = ["against", "shard"])]
     pub(crate) save: Option<PathBuf>,
-    /// Compare the keys with those that --save or --add have saved, without comparing these again.
+    /// Compare the keys with saved ones, without comparing these again.
+    ///
+    /// They were saved by --save, or added by --add.
     #[arg(long, value_name = "STORE", conflicts_with = "shard")]
     pub(crate) against: Option<PathBuf>,
     /// Add the keys to those that they are compared with.
     #[arg(long, requires = "against")]
     pub(crate) add: bool,
-    /// Examine a part of the keys, as 3/8, and compare it with all; 'rsalab audit merge' makes one report of all parts.
+    /// Examine a part of the keys, as 3/8, and compare it with all.
+    ///
+    /// 'rsalab audit merge' makes one report of all parts. The same command goes on with a part that was killed.
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["ignore", "sarif", "junit", "secret_primes"])]
     pub(crate) shard: Option<Part>,
     /// Where the part goes.
@@ -70,7 +74,7 @@ pub(crate) struct Audit {
     /// Say what it will take, and end.
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// List the rules: what is looked for, how bad it is, what to do, and its source.
+    /// List the rules: what is looked for, and what to do.
     #[arg(long)]
     pub(crate) rules: bool,
     #[command(flatten)]
@@ -133,26 +137,37 @@ pub(crate) struct AuditMerge {
 /// How keys are read, examined and compared.
 #[derive(Args)]
 pub(crate) struct ReadOptions {
-    /// The name of the column of moduli in tables; without it: modulus, n, rsa_modulus, public_modulus or rsa_n.
+    /// The name of the column of moduli in tables.
+    ///
+    /// Without it: modulus, n, rsa_modulus, public_modulus or rsa_n.
     #[arg(long, value_name = "NAME")]
     pub(crate) column: Option<String>,
-    /// A list of known keys, or a folder of lists: Debian's, or SHA-256 of SubjectPublicKeyInfo in hexadecimal.
+    /// A list of known keys, or a folder of lists.
+    ///
+    /// Debian's, or SHA-256 of SubjectPublicKeyInfo in hexadecimal, a line each.
     #[arg(long, value_name = "PATH")]
     pub(crate) blocklist: Vec<PathBuf>,
-    /// Bytes that it may take, such as 500M or 4G; with less than all keys need together, it takes longer.
+    /// Bytes of memory that it may take, such as 500M or 4G.
+    ///
+    /// With less than all keys need together it takes longer.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) memory: Option<u64>,
-    /// A folder on a disk for what does not fit the memory, emptied in the end. The same command goes on there with a
-    /// search for shared primes that was killed.
+    /// A folder on a disk for what does not fit the memory.
+    ///
+    /// It is emptied in the end. The same command goes on there with a search for shared primes that was killed.
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// Rounds of the Miller–Rabin test for each prime of a private key.
+    /// Rounds of the Miller–Rabin test for each private prime.
     #[arg(long, value_name = "N", default_value_t = rsalab_rsa::primality::ROUNDS_BEFORE_USE, value_parser = within(1..=1000_usize))]
     pub(crate) rounds: usize,
-    /// The file whose first line is the password of encrypted keys; without it they are not examined.
+    /// The file whose first line is the password of encrypted keys.
+    ///
+    /// Without it they are not examined.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
-    /// Examine keys of more than 8192 bits, up to 16384, which takes seconds each.
+    /// Examine keys of more than 8192 bits, up to 16384.
+    ///
+    /// That takes seconds each.
     #[arg(long)]
     pub(crate) large_keys: bool,
     #[command(flatten)]
@@ -165,7 +180,9 @@ pub(crate) struct FoundOptions {
     /// The least severity that fails the audit.
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Medium)]
     pub(crate) fail_on: FailOn,
-    /// Pass over findings of a rule, such as duplicate-key; may be given several times.
+    /// Pass over findings of a rule, such as duplicate-key.
+    ///
+    /// It may be given several times.
     #[arg(long, value_name = "RULE", value_parser = id)]
     pub(crate) ignore: Vec<String>,
     /// Also write the findings as SARIF 2.1.0, for code scanning.
@@ -174,7 +191,9 @@ pub(crate) struct FoundOptions {
     /// Also write them as JUnit XML, a test case for each file.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Also write the primes that keys share. They are secrets: the file is readable by its owner only.
+    /// Also write the primes that keys share, which are secrets.
+    ///
+    /// The file is readable by its owner only.
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_primes: Option<PathBuf>,
 }

@@ -85,7 +85,7 @@ fn planted(folder: &Path) -> Secrets {
 }
 
 /// Every command that reads a secret, with what it makes kept out of standard output.
-const COMMANDS: [&str; 62] = [
+const COMMANDS: [&str; 68] = [
     "key check key.pem key.jwk key.openssh key.pkcs1",
     "key check encrypted.pem --password-file password",
     "key check encrypted.pem --password-file wrong",
@@ -143,6 +143,12 @@ const COMMANDS: [&str; 62] = [
     "machine",
     "audit key.pem key.jwk key.openssh message password encrypted.pem",
     "audit --json .",
+    "audit key.pem message --shard 1/2 --out made",
+    "audit key.pem message --save made",
+    "audit key.pem --against message --add",
+    "audit plan --parts 2 key.pem message",
+    "audit merge key.pem message --out made",
+    "slurm audit --parts 2 --out made -- key.pem message",
     "blind key --key key.pem --out made",
     "completions bash",
     "worker --engine own",
@@ -154,6 +160,7 @@ const COMMANDS: [&str; 62] = [
 fn clear(folder: &Path) {
     for made in [
         "made",
+        "made.json",
         "state",
         "made.state",
         "message.blinded",
@@ -220,7 +227,8 @@ fn commands(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
         let below: Vec<String> = below
             .map(|name| format!("{command} {name}").trim().to_owned())
             .collect();
-        if below.is_empty() {
+        // What has commands has no options of its own, with one exception.
+        if below.is_empty() || command == "audit" {
             let options = lines.iter().filter_map(|line| {
                 let (_, option) = line.split_once("--")?;
                 let (name, rest) = option.split_once([' ', '[', '='])?;
