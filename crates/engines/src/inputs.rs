@@ -32,7 +32,10 @@ pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, 
             .flat_map(|pair| totient(pair, key.n.len()))
             .collect(),
         Op::TextEncrypt | Op::TextDecrypt => of_text(job, key, &text(job.symbols, &mut rng)),
-        Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
+        // A nonce is as long as a digest, and looks like one.
+        Op::Sign | Op::Handshake | Op::HandshakeServer | Op::HandshakeResumed => {
+            (0..items).flat_map(|_| digest(&mut rng)).collect()
+        }
         Op::SignMessage => {
             let mut messages = vec![0; items * job.message_bytes];
             rng.fill_bytes(&mut messages);

@@ -177,7 +177,10 @@ impl Job {
             | Op::PrimeSearch
             | Op::ImportPrivate
             | Op::ImportVerify
-            | Op::SignMessage => None,
+            | Op::SignMessage
+            | Op::Handshake
+            | Op::HandshakeServer
+            | Op::HandshakeResumed => None,
         }
     }
 

@@ -37,7 +37,23 @@ pub enum Op {
     ImportVerify,
     /// A PKCS#1 v1.5 signature of a message, which is hashed with SHA-256 on the way.
     SignMessage,
+    /// A full TLS handshake in memory, client and server, in which the server signs with its key.
+    Handshake,
+    /// The server's answer to a client's first message, with its signature, of such a handshake; the rest of it is done
+    /// and checked outside the time.
+    HandshakeServer,
+    /// A TLS handshake in memory, client and server, that resumes an earlier session, without a signature.
+    HandshakeResumed,
 }
+
+/// Bytes that a client of a handshake sends to its server, encrypted.
+pub const NONCE_BYTES: usize = 32;
+
+/// The last byte of a handshake's output, where client and server say that it was a full one.
+pub const HANDSHAKE_FULL: u8 = 1;
+
+/// The last byte of a handshake's output, where client and server say that it resumed a session.
+pub const HANDSHAKE_RESUMED: u8 = 2;
 
 /// Bytes of the digest that is signed: SHA-256's.
 pub const DIGEST_BYTES: usize = 32;
@@ -60,6 +76,7 @@ pub const DIGEST_BYTES: usize = 32;
 /// | import private | [`private_key_bytes`] | `n` of the key that was read, `k` |
 /// | import verify | [`public_key_bytes`], then as verify | as verify |
 /// | sign message | message, the job's message bytes | signature, `k` |
+/// | handshake, of the server, resumed | nonce, 32 | the nonce as the server got it ‖ 1 if it was full, 2 if resumed: 33 |
 /// | prime search | [`candidates`] of `h` each | `p ‖ q`, the first two that are prime, `h + h` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -73,7 +90,7 @@ impl Op {
     /// Every operation, in the order in which tables show them.
     ///
     /// The inputs of a study derive from an operation's place in this list: new ones go to its end.
-    pub const ALL: [Op; 14] = [
+    pub const ALL: [Op; 17] = [
         Op::Private,
         Op::Public,
         Op::Keygen,
@@ -88,6 +105,9 @@ impl Op {
         Op::ImportPrivate,
         Op::ImportVerify,
         Op::SignMessage,
+        Op::Handshake,
+        Op::HandshakeServer,
+        Op::HandshakeResumed,
     ];
 
     /// The name used on the command line, in the protocol and in every file.
@@ -107,6 +127,9 @@ impl Op {
             Op::ImportPrivate => "import_private",
             Op::ImportVerify => "import_verify",
             Op::SignMessage => "sign_message",
+            Op::Handshake => "handshake",
+            Op::HandshakeServer => "handshake_server",
+            Op::HandshakeResumed => "handshake_resumed",
         }
     }
 
@@ -128,6 +151,7 @@ impl Op {
             Op::ImportPrivate => (private_key_bytes(bits), k),
             Op::ImportVerify => (public_key_bytes(bits) + DIGEST_BYTES + k, 1),
             Op::SignMessage => (bytes, k),
+            Op::Handshake | Op::HandshakeServer | Op::HandshakeResumed => (NONCE_BYTES, NONCE_BYTES + 1),
         };
         Layout { input, output }
     }
@@ -148,12 +172,20 @@ impl Op {
                 | Op::PrivateExponent
                 | Op::ImportPrivate
                 | Op::ImportVerify
+                | Op::Handshake
+                | Op::HandshakeServer
+                | Op::HandshakeResumed
         )
     }
 
     /// Returns whether the operation uses the primes of a given key, of which there may be more than two.
     pub fn uses_primes(self) -> bool {
         matches!(self, Op::Private | Op::Sign | Op::SignMessage | Op::TextDecrypt)
+    }
+
+    /// Returns whether the operation is a TLS handshake.
+    pub fn is_handshake(self) -> bool {
+        matches!(self, Op::Handshake | Op::HandshakeServer | Op::HandshakeResumed)
     }
 
     /// Returns whether a batch of the operation may be under several keys.
@@ -207,6 +239,6 @@ impl FromStr for Op {
 /// A name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private, import_verify and sign_message"
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private, import_verify, sign_message, handshake, handshake_server and handshake_resumed"
 )]
 pub struct UnknownOp(pub String);

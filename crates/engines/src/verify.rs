@@ -11,6 +11,7 @@
 //! | private exponent | `d·e = 1 mod φ`, `d < φ` |
 //! | sign | output below `n`, and `output^e mod n` the digest's encoding |
 //! | sign message | as sign, of the message's digest |
+//! | handshakes | the nonce, and whether it was to be full or resumed |
 //! | verify | 1 if the signature is below `n` and its power is the digest's encoding, else 0 |
 //! | import private | the modulus of the key |
 //! | import verify | as verify |
@@ -27,7 +28,7 @@ use rsalab_rsa::hash::Hash;
 use crate::{
     job::{Job, StudyKey},
     number::{encrypted, exponent, is_probable_prime_vartime, power_vartime},
-    op::{DIGEST_BYTES, Op, public_key_bytes},
+    op::{DIGEST_BYTES, HANDSHAKE_FULL, HANDSHAKE_RESUMED, Op, public_key_bytes},
     padding::emsa_pkcs1_v1_5,
 };
 
@@ -97,6 +98,8 @@ pub fn verify<'a>(
                 let digest = Hash::Sha256.digest(input);
                 check_private(&emsa_pkcs1_v1_5(&digest, layout.output), output, &n, &e)
             }
+            Op::Handshake | Op::HandshakeServer => check_handshake(input, output, HANDSHAKE_FULL),
+            Op::HandshakeResumed => check_handshake(input, output, HANDSHAKE_RESUMED),
             Op::Verify => check_verdict(input, output[0], &n, &e),
             Op::PrimeSearch => check_found(input, output),
             Op::ImportPrivate => match key.is_some_and(|key| key.n == output) {
@@ -178,6 +181,14 @@ fn check_private(input: &[u8], output: &[u8], n: &BigUint, e: &BigUint) -> Resul
         return Err("its public power is not the input");
     }
     Ok(())
+}
+
+fn check_handshake(nonce: &[u8], output: &[u8], expected: u8) -> Result<(), &'static str> {
+    match output.split_last() {
+        Some((kind, got)) if got == nonce && *kind == expected => Ok(()),
+        Some((_, got)) if got != nonce => Err("the server did not get what the client sent"),
+        _ => Err("a handshake was full that should have resumed a session, or the other way round"),
+    }
 }
 
 fn check_verdict(signed: &[u8], verdict: u8, n: &BigUint, e: &BigUint) -> Result<(), &'static str> {
@@ -340,6 +351,8 @@ mod tests {
             Op::PrivateExponent => fixed(&e.modinv(&phi).unwrap(), 64).unwrap(),
             Op::TextEncrypt => encrypted(job, key, inputs),
             Op::Sign => power_vartime(&emsa_pkcs1_v1_5(inputs, 64), &d, &n, 64),
+            Op::Handshake | Op::HandshakeServer => [inputs, &[HANDSHAKE_FULL]].concat(),
+            Op::HandshakeResumed => [inputs, &[HANDSHAKE_RESUMED]].concat(),
             Op::SignMessage => power_vartime(&emsa_pkcs1_v1_5(&Hash::Sha256.digest(inputs), 64), &d, &n, 64),
             Op::Verify => vec![1],
             Op::PrimeSearch => [&key.p[..], &key.q].concat(),

@@ -41,7 +41,14 @@ pub fn run(
             // The eighth signature is spoilt.
             suite.where_offered(op, items.clamp(1, 9))?;
         }
-        suite.where_offered(Op::SignMessage, items.clamp(1, 9))?;
+        for op in [
+            Op::SignMessage,
+            Op::Handshake,
+            Op::HandshakeServer,
+            Op::HandshakeResumed,
+        ] {
+            suite.where_offered(op, items.clamp(1, 9))?;
+        }
         let others = (1..SEVERAL_KEYS).map(|number| StudyKey::numbered(seed, bits, Exponent::F4, 2, number));
         let others: Vec<StudyKey> = others.collect::<Result<_, _>>()?;
         for op in [Op::Private, Op::Sign] {

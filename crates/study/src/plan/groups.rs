@@ -124,6 +124,9 @@ pub fn op_title(op: Op) -> &'static str {
         Op::Verify => "Verifying, PKCS#1 v1.5",
         Op::ImportPrivate => "Import of a private key",
         Op::ImportVerify => "Import of a public key and one verification",
+        Op::Handshake => "TLS handshake, full, client and server",
+        Op::HandshakeServer => "TLS handshake, full, the server's answer",
+        Op::HandshakeResumed => "TLS handshake, resumed, client and server",
         Op::PrimeSearch => "Search for two primes, average case",
         other => other.name(),
     }

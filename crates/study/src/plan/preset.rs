@@ -4,7 +4,7 @@ use std::iter;
 
 use rsalab_engines::registry::closest;
 
-use super::{Article, Engines, Host, Plan, PlanError, Scale, Threads};
+use super::{Article, Engines, Host, Plan, PlanError, Scale, Threads, host::BY_NAME};
 
 /// A plan with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Preset {
     Loading,
     /// Signatures of messages and of digests, and batches under several keys.
     Signing,
+    /// TLS handshakes under several engines' signatures.
+    Handshake,
     /// A few seconds that touch every part: for tests, not for figures.
     Smoke,
 }
@@ -34,6 +36,7 @@ impl Preset {
             Preset::Peers,
             Preset::Loading,
             Preset::Signing,
+            Preset::Handshake,
             Preset::Smoke,
         ];
         iter::once(Preset::Quick).chain(articles).chain(others)
@@ -48,6 +51,7 @@ impl Preset {
             Preset::Peers => "peers",
             Preset::Loading => "loading",
             Preset::Signing => "signing",
+            Preset::Handshake => "handshake",
             Preset::Smoke => "smoke",
         }
     }
@@ -66,6 +70,9 @@ impl Preset {
             }
             Preset::Signing => {
                 "messages signed with the hash in the time and digests without, batches under several keys; 3 minutes"
+            }
+            Preset::Handshake => {
+                "full and resumed TLS handshakes of rustls, signed by own, ring and AWS-LC, and the server's part of them; 4 minutes"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         };
@@ -93,6 +100,7 @@ impl Preset {
             Preset::Peers => peers(host),
             Preset::Loading => written(include_str!("../../presets/loading.toml")),
             Preset::Signing => written(include_str!("../../presets/signing.toml")),
+            Preset::Handshake => written(include_str!("../../presets/handshake.toml")),
             Preset::Smoke => written(include_str!("../../presets/smoke.toml")),
         }
     }
@@ -107,10 +115,10 @@ fn papers() -> Plan {
     }
 }
 
-/// Every engine but two: the textbook's exponentiation is no peer, and takes minutes at the largest size; 'gpu' is no
-/// peer, and no one item.
+/// Every engine but three: the textbook's exponentiation is no peer, and takes minutes at the largest size; 'gpu' is no
+/// peer, and no one item; 'rustls' does handshakes alone.
 fn peers(host: &Host) -> Plan {
-    let is_peer = |name: &&String| !["textbook", "gpu"].contains(&name.as_str());
+    let is_peer = |name: &&String| **name != "textbook" && !BY_NAME.contains(&name.as_str());
     let peers: Vec<String> = host.known.iter().filter(is_peer).cloned().collect();
     let mut plan = written(include_str!("../../presets/peers.toml"));
     for grid in &mut plan.grids {

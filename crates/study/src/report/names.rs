@@ -13,6 +13,7 @@ pub(crate) fn unit(job: &Job) -> &'static str {
         Op::Sign | Op::SignMessage => "signatures/s",
         Op::Verify | Op::ImportVerify => "verifications/s",
         Op::ImportPrivate => "keys/s",
+        op if op.is_handshake() => "handshakes/s",
         op if op.is_text() => "symbols/s",
         _ => "operations/s",
     }

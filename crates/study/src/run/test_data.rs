@@ -204,6 +204,8 @@ fn common(job: &Job) -> Job {
 fn stream(job: &Job) -> u64 {
     let op = match job.op {
         Op::TextDecrypt => Op::TextEncrypt,
+        // Nonces are nonces.
+        Op::HandshakeServer | Op::HandshakeResumed => Op::Handshake,
         op => op,
     };
     let op = Op::ALL
