@@ -1,11 +1,16 @@
 //! Memory of keys: in no core dump, and locked where the system allows it.
 
 use std::{
-    fs,
-    os::unix::process::{CommandExt, ExitStatusExt},
+    fs::{self, File},
+    os::unix::{
+        fs::{OpenOptionsExt, PermissionsExt},
+        process::{CommandExt, ExitStatusExt},
+    },
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
+
+use rustix::fs::OFlags;
 
 use crate::support::{assert_done, folder, link_program, program, run, study_key, wait_for};
 
@@ -15,25 +20,26 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A command that has read its key and waits for its message.
-fn waiting(here: &Path, shell: &str) -> Child {
-    let script = format!("{shell}; exec \"$0\" decrypt --key key.pem");
+/// A command that has read its key, and waits for what comes through a pipe with a name.
+fn waiting(here: &Path, shell: &str) -> (Child, File) {
+    let pipe = here.join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("coreutils are there").success());
+    let script = format!("{shell}; exec \"$0\" decrypt --key key.pem pipe");
     let child = Command::new("sh")
         .args(["-c", &script])
         .arg(program())
         .current_dir(here)
-        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("there is a shell");
-    // It sleeps in the call that reads, as nothing is written.
-    wait_for("a program that waits for input", || {
-        let name = fs::read_to_string(format!("/proc/{}/comm", child.id())).ok()?;
-        let call = fs::read_to_string(format!("/proc/{}/syscall", child.id())).ok()?;
-        (name.trim() == "rsalab" && call.starts_with("0 0x0 ")).then_some(())
+    // Nobody can open it to write, without waiting, before somebody has opened it to read.
+    let opened = wait_for("a program that waits for input", || {
+        let nonblocking = OFlags::NONBLOCK.bits() as i32;
+        File::options().write(true).custom_flags(nonblocking).open(&pipe).ok()
     });
-    child
+    (child, opened)
 }
 
 #[test]
@@ -49,11 +55,7 @@ fn a_process_with_a_key_leaves_no_core() {
         eprintln!("SKIPPED: this system dumps no core here");
         return;
     }
-    if fs::read("/proc/self/syscall").is_err() {
-        eprintln!("SKIPPED: this system does not show what a process waits for");
-        return;
-    }
-    let mut child = waiting(here, "ulimit -c unlimited");
+    let (mut child, _pipe) = waiting(here, "ulimit -c unlimited");
     let killed = Command::new("kill")
         .args(["-s", "QUIT", &child.id().to_string()])
         .status();
@@ -68,11 +70,7 @@ fn nobody_else_reads_the_memory() {
     let here = folder();
     let here = here.path();
     study_key(here, 1024);
-    if fs::read("/proc/self/syscall").is_err() {
-        eprintln!("SKIPPED: this system does not show what a process waits for");
-        return;
-    }
-    let mut child = waiting(here, "true");
+    let (mut child, _pipe) = waiting(here, "true");
     let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).expect("it runs");
     let core = limits
         .lines()
@@ -102,7 +100,6 @@ fn a_limit_on_locked_memory_stops_nothing() {
     link_program(&program(), &rsalab);
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
-        use std::os::unix::fs::PermissionsExt;
         for (path, mode) in [(here, 0o755), (&rsalab, 0o755), (&here.join("key.pem"), 0o644)] {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
         }
