@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what time is it, and what does asking cost | [`clock`], [`tsc`] |
 //! | how fast does the core run | [`cycles`] |
+//! | how many multiply-adds does it do at most | [`peak`] |
 //! | how is an operation timed | [`sample`] |
 //! | how are several measured, interleaved, and when is it enough | [`interleave`] |
 //! | did the order matter | [`order`] |
@@ -30,6 +31,7 @@ pub mod interruption;
 pub mod losses;
 pub mod machine;
 pub mod order;
+pub mod peak;
 pub mod pin;
 pub mod pool;
 pub mod sample;

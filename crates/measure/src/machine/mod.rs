@@ -18,6 +18,7 @@ use crate::{
     activity::Activity,
     cycles::{CoreClock, CycleCounter},
     fact::Fact,
+    peak::{self, Peak},
     system_files::SystemFiles,
     topology::Topology,
     tsc::{Tsc, TscRate},
@@ -61,24 +62,34 @@ pub struct Machine {
     pub core_clock: Fact<CoreClock>,
     /// `true` if the hardware counts cycles for programs; if not, why.
     pub cycle_counter: Fact<()>,
+    /// The most multiply-adds that a core does, instruction by instruction, the slowest first.
+    #[serde(default = "unmeasured_peaks")]
+    pub multiply_peaks: Fact<Vec<Peak>>,
     /// How this program was built.
     pub build: Build,
 }
 
+const UNMEASURED: &str = "it was not measured";
+
+/// The peaks of a machine that was described before they were.
+fn unmeasured_peaks() -> Fact<Vec<Peak>> {
+    Fact::Unknown(UNMEASURED.to_owned())
+}
+
 impl Machine {
-    /// This machine, now. Measures clocks for about 100 ms; to be called before the calling thread is pinned, which
+    /// This machine, now. Measures clocks for about 200 ms; to be called before the calling thread is pinned, which
     /// would hide the other CPUs.
     pub fn describe() -> Machine {
         let mut machine = Self::read(&SystemFiles::of_this_machine(), Topology::detect());
         machine.tsc = Tsc::detect().map(Tsc::rate).into();
         machine.core_clock = CoreClock::measure().into();
         machine.cycle_counter = CycleCounter::open().map(|_| ()).into();
+        machine.multiply_peaks = Fact::Known(peak::measure());
         machine
     }
 
     /// Reads what files say, and nothing that has to be measured.
     pub(crate) fn read(files: &SystemFiles, topology: Topology) -> Machine {
-        const UNMEASURED: &str = "it was not measured";
         Machine {
             cpu_model: cpu_model(files),
             cpu_revision: cpu_revision(files),
@@ -96,6 +107,7 @@ impl Machine {
             tsc: Fact::Unknown(UNMEASURED.to_owned()),
             core_clock: Fact::Unknown(UNMEASURED.to_owned()),
             cycle_counter: Fact::Unknown(UNMEASURED.to_owned()),
+            multiply_peaks: unmeasured_peaks(),
             build: Build::of_this_program(),
             topology,
         }
@@ -177,6 +189,7 @@ impl Machine {
                     Fact::Unknown(reason) => format!("none: {reason}"),
                 },
             ),
+            ("multiply-adds", self.multiply_peaks.describe(|peaks| in_words(peaks))),
             (
                 "built with",
                 format!(
@@ -194,6 +207,13 @@ impl Machine {
             ),
         ]
     }
+}
+
+/// `2.41 G/s with mul of 64 bits, 8.9 G/s with vpmadd52 of 512 bits, at most`.
+fn in_words(peaks: &[Peak]) -> String {
+    let one = |peak: &Peak| format!("{:.2} G/s with {}", peak.per_second / 1e9, peak.instruction);
+    let all: Vec<String> = peaks.iter().map(one).collect();
+    format!("of 64 bits, at most: {}", all.join(", "))
 }
 
 /// The first value of a key in the kernel's description of the CPUs.

@@ -6,6 +6,7 @@
 //! | the median of independent values, with an exact interval | [`median`] |
 //! | the median of samples taken in blocks | [`blocks`] |
 //! | rates, pauses included, and the ratio of two subjects measured in interleaved blocks | [`bootstrap`] |
+//! | how a cost grows with a size: the exponent of a power law | [`power`] |
 //! | how a speed grows with threads: Amdahl's law, the Universal Scalability Law | [`scaling`] |
 //! | the same where time is a matter of chance, and what was tried is counted: adjusted (control variate) | [`adjusted`] |
 
@@ -13,6 +14,7 @@ pub mod adjusted;
 pub mod blocks;
 pub mod bootstrap;
 pub mod median;
+pub mod power;
 pub mod scaling;
 pub mod summary;
 

@@ -100,7 +100,7 @@ impl Point {
 
 /// The standard deviation of the logarithm that an interval stands for. A value without one, or that is the same in
 /// each block, is as sure as a clock can be.
-fn log_deviation(times: &Estimate) -> f64 {
+pub(super) fn log_deviation(times: &Estimate) -> f64 {
     const LEAST: f64 = 1e-6;
     let reach = (times.high / times.value).ln().max((times.value / times.low).ln());
     let standard = Normal::standard();
