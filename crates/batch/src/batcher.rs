@@ -50,6 +50,25 @@ impl Builder {
         self
     }
 
+    /// As many passes at once as a machine's profile says that threads are best for private operations of a size. What
+    /// [`passes`](Self::passes) says later comes first.
+    ///
+    /// A profile gives no delay: with few requests at a time, one makes each of them slower and none faster. Where many
+    /// arrive by themselves, its [`delay`](rsalab_rsa::profile::Profile::delay) may be handed to
+    /// [`linger`](Self::linger).
+    ///
+    /// # Errors
+    ///
+    /// The profile is of [another machine](rsalab_rsa::profile::Profile::check).
+    #[cfg(feature = "profile")]
+    pub fn profile(self, profile: &rsalab_rsa::profile::Profile, bits: usize) -> Result<Self> {
+        profile.check()?;
+        Ok(match profile.operation("private", bits) {
+            Some(choice) => self.passes(choice.threads),
+            None => self,
+        })
+    }
+
     /// How many requests wait at most, at least 1: 4096, if nothing else is said. Whoever comes then waits for room, or
     /// is told.
     pub fn waiting(mut self, requests: usize) -> Self {
@@ -209,5 +228,59 @@ impl Batcher {
 fn refused(error: rsalab_rsa::Error) -> Error {
     Error::Refused {
         reason: error.to_string(),
+    }
+}
+
+#[cfg(all(test, feature = "profile"))]
+mod tests {
+    use rsalab_rsa::profile::{Choice, Cpu, Profile, VERSION};
+
+    use super::*;
+
+    fn profile(cpu: Cpu) -> Profile {
+        let choice = Choice {
+            operation: "private".to_owned(),
+            bits: 2048,
+            symbols: 0,
+            threads: 7,
+            batch: 8,
+            kernel: None,
+            per_second: 1e4,
+            unit: "operations/s".to_owned(),
+            call_ns: 1e6,
+            engine: "own".to_owned(),
+            engine_times: 1.0,
+        };
+        Profile {
+            version: VERSION,
+            made_by: "rsalab".to_owned(),
+            study: "a study".to_owned(),
+            cpu,
+            choices: vec![choice],
+        }
+    }
+
+    #[test]
+    fn what_is_said_later_comes_first_and_another_machines_profile_is_refused() {
+        let here = Cpu::of_this_machine();
+        if !here.is_known() {
+            return eprintln!("SKIPPED: this CPU has no name");
+        }
+        let own = profile(here.clone());
+        let passes = |builder: Builder| builder.limits.passes;
+        assert_eq!(passes(Batcher::builder().profile(&own, 2048).unwrap()), 7);
+        assert_eq!(passes(Batcher::builder().profile(&own, 2048).unwrap().passes(3)), 3);
+        let built_in = passes(Batcher::builder());
+        assert_eq!(
+            passes(Batcher::builder().profile(&own, 4096).unwrap()),
+            built_in,
+            "no such size"
+        );
+        assert!(Batcher::builder().profile(&own, 2048).unwrap().limits.linger.is_none());
+        let other = profile(Cpu {
+            cpus: here.cpus + 1,
+            ..here
+        });
+        assert!(Batcher::builder().profile(&other, 2048).is_err());
     }
 }

@@ -36,8 +36,8 @@ pub(crate) use messages::{
     CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, OneFileOptions, Raw, Sign,
     SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
-pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions};
-pub(crate) use studies::{Compare, Export, FailIf, Merge, Report, Resume, Study, TableFormat};
+pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions, ProfileOption, ThreadsOption};
+pub(crate) use studies::{Compare, Export, FailIf, Merge, Profile, Report, Resume, Study, TableFormat};
 
 /// Measures RSA on this machine: engine against engine, blocks interleaved, every answer checked.
 #[derive(Parser)]
@@ -117,6 +117,7 @@ pub(crate) enum Command {
     Slurm(Slurm),
     Compare(Compare),
     Export(Export),
+    Profile(Profile),
     Bench(Bench),
     Engines(Engines),
     Vectors(Vectors),

@@ -10,6 +10,7 @@
 //! | which lists of known keys are searched | `lists` |
 //! | how is memory of keys kept from disks | `memory` |
 //! | how long it is waited | `patience` |
+//! | which settings a machine's profile has | `profiles` |
 //! | how a run is followed | `progress` |
 //! | what -v prints | `steps` |
 //! | what is written where | `output`, `printable`, `table`, `files`; for a terminal, `terminal` |
@@ -50,6 +51,7 @@ mod output;
 mod passwords;
 mod patience;
 mod printable;
+mod profiles;
 mod progress;
 mod signals;
 mod steps;

@@ -11,6 +11,7 @@
 //! | how does an issuer sign what it cannot see | [`blind`] |
 //! | how do keys fit other crates | `traits` |
 //! | is this number prime, and is a key what it seems | [`primality`], `check` |
+//! | which settings suit this machine, as a study measured them | [`profile`] |
 //! | which schemes and hash functions are there | [`scheme`], [`hash`] |
 //! | what can go wrong | [`error`] |
 //!
@@ -59,6 +60,7 @@
 //! | `encrypted-keys` | PKCS#8 and PKCS#1 under a password | ciphers, pbkdf2, scrypt, md-5; those of `sha3` |
 //! | `jwk` | JSON Web Keys, and service accounts' files in JSON | serde, serde_json |
 //! | `openssh` | OpenSSH's private keys, lines of `authorized_keys` | ssh-key |
+//! | `profile` | a machine's profile | serde, serde_json |
 //! | `sha3` | SHA-3 and SHAKE, as hash functions of every scheme | sha3, shake |
 //! | `hazmat` | see below | |
 //!
@@ -84,6 +86,8 @@ pub mod generate;
 pub mod hash;
 pub mod keys;
 pub mod primality;
+#[cfg(feature = "profile")]
+pub mod profile;
 pub mod random;
 pub mod scheme;
 pub mod signing;

@@ -11,6 +11,7 @@
 //! | what people are shown | [`report`] |
 //! | studies beside each other: versions, days, machines | [`comparison`] |
 //! | the samples, for other programs | [`export`] |
+//! | the settings that suit its machine | [`profile`] |
 //! | parts of a study or of many keys, on several machines | [`part`] |
 //! | how a number, or a word for a shell, is written | [`number`], [`shell`] |
 //! | published studies done again | [`articles`] |
@@ -62,6 +63,7 @@ pub mod number;
 mod parallel;
 pub mod part;
 pub mod plan;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod shell;

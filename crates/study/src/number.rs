@@ -187,7 +187,8 @@ pub fn percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn time_unit(ns: f64) -> (f64, &'static str) {
+/// The unit that fits a time: its nanoseconds, and its sign.
+pub(crate) fn time_unit(ns: f64) -> (f64, &'static str) {
     match ns {
         ns if ns < 1e3 => (1.0, "ns"),
         ns if ns < 1e6 => (1e3, "µs"),

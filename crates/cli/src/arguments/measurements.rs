@@ -1,6 +1,6 @@
 //! Measurements that are not stored, engines, and their conformance.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, builder::PossibleValuesParser};
 use rsalab_engines::Op;
@@ -39,12 +39,16 @@ pub(crate) struct Bench {
     /// Engines; the others are compared with the first, and one that is named twice with itself.
     #[arg(long, value_name = "A,B", value_delimiter = ',', required = true)]
     pub(crate) engines: Vec<String>,
-    /// Threads that run at once.
-    #[arg(long, value_name = "T", default_value_t = 1, value_parser = within(THREADS))]
-    pub(crate) threads: usize,
-    /// Items that an engine gets in one call.
-    #[arg(long, value_name = "B", default_value_t = 1, value_parser = within(BATCH))]
-    pub(crate) batch: usize,
+    /// Threads that run at once; 1 if neither this nor --profile is given.
+    #[arg(long, value_name = "T", value_parser = within(THREADS))]
+    pub(crate) threads: Option<usize>,
+    /// Items that an engine gets in one call; 1 if neither this nor --profile is given.
+    #[arg(long, value_name = "B", value_parser = within(BATCH))]
+    pub(crate) batch: Option<usize>,
+    /// Take the threads and the batch, where not given, from a profile that 'rsalab profile' wrote, for the first of the
+    /// sizes.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// Primes of the key, 2 to 5, for the operations that use them.
     #[arg(long, value_name = "P", default_value_t = 2, value_parser = within(PRIMES))]
     pub(crate) primes: usize,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use rsalab_rsa::{hash::Hash, scheme::SaltLen};
 
 use super::{
-    shared::{EncodingOption, JsonOption, KernelOption, KeyFileOptions, OutOption, ThreadsOption},
+    shared::{EncodingOption, JsonOption, KernelOption, KeyFileOptions, OutOption, ProfileOption, ThreadsOption},
     values::{hash, salt},
 };
 
@@ -218,6 +218,8 @@ pub(crate) struct TextEncrypt {
     #[command(flatten)]
     pub(crate) threads: ThreadsOption,
     #[command(flatten)]
+    pub(crate) profile: ProfileOption,
+    #[command(flatten)]
     pub(crate) trace: TraceOptions,
 }
 
@@ -234,6 +236,8 @@ pub(crate) struct TextDecrypt {
     pub(crate) files: OneFileOptions,
     #[command(flatten)]
     pub(crate) threads: ThreadsOption,
+    #[command(flatten)]
+    pub(crate) profile: ProfileOption,
     #[command(flatten)]
     pub(crate) trace: TraceOptions,
 }

@@ -93,9 +93,24 @@ pub(crate) struct ThreadsOption {
 impl ThreadsOption {
     /// As many as were asked for, or one for each CPU.
     pub(crate) fn count(&self) -> usize {
-        self.threads
-            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+        self.threads.unwrap_or_else(Self::built_in)
     }
+
+    /// One for each CPU.
+    pub(crate) fn built_in() -> usize {
+        thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+/// Settings that suit this machine.
+#[derive(Args)]
+pub(crate) struct ProfileOption {
+    /// Take the threads and the kernel, where not given, from a profile that 'rsalab profile' wrote.
+    ///
+    /// Without this option the profile that the variable RSALAB_PROFILE names, if it is set. One of another CPU is not
+    /// used, which is said.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
 }
 
 /// How the file of a key is read.

@@ -190,6 +190,36 @@ pub(crate) enum FailIf {
     Changed,
 }
 
+/// Write the settings that a study found to be best, for commands that read them
+///
+/// For each operation, key size and length of text that our own engine was measured with: the threads, the batch and the
+/// kernel that are fastest, and the fastest engine of all. Of settings within 2 % of the fastest the plainest is taken:
+/// no forced kernel, few threads, a small batch. 'text-encrypt', 'text-decrypt' and 'bench' read a profile, and so do the
+/// libraries. What is typed comes first, then the profile, then what is built in. A profile of another CPU, or of another
+/// number of CPUs, is not used, which is said.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab profile results/text-threads-… --out profile.json
+  rsalab text-encrypt --profile profile.json --key public.pem message.txt --out message.rsa
+  rsalab profile results/one --against results/another")]
+pub(crate) struct Profile {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Compare the settings with those of another study of the same machine; exit code 4 if one is more than 5 % slower
+    /// than the fastest there.
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) against: Option<PathBuf>,
+    /// Use cells that other programs or a quota disturbed, too.
+    #[arg(long)]
+    pub(crate) with_disturbed: bool,
+    #[command(flatten)]
+    pub(crate) out: OutOption,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
 /// Write the samples of a study to one file, for other programs
 ///
 /// Every call that was timed is a row, or several short calls that were timed as one, with the cell that it is of and

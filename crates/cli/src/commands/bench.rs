@@ -1,6 +1,7 @@
 //! `rsalab bench`: engines compared on a few cells, now, and nothing stored.
 
-use rsalab_engines::{Limits, Location, Mode, Registry, Session, Worker, gpu};
+use rsalab_engines::{Limits, Location, Mode, Op, Registry, Session, Worker, gpu};
+use rsalab_rsa::profile::Text;
 use rsalab_study::{
     bench::{self, Interval, Luck, Request, Row},
     plan::Host,
@@ -16,6 +17,7 @@ use crate::{
     arguments::Bench,
     exit::{Class, Failure, Result},
     output::{self, Log},
+    profiles,
     progress::Follower,
     signals::Stop,
     table::Table,
@@ -28,13 +30,12 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<()> {
     check_present(&arguments.engines, &workers.registry)?;
     let engines = with_kernel(&arguments.engines, arguments.kernel.name())?;
     let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
-    request.threads = arguments.threads;
-    request.batch = arguments.batch;
     request.primes = arguments.primes;
     request.keys = arguments.keys;
     request.message_bytes = arguments.message_bytes.or(request.message_bytes);
     request.bare = arguments.bare;
     request.symbols = arguments.symbols.or(request.symbols);
+    (request.threads, request.batch) = settings(arguments, request.symbols.unwrap_or_default(), log)?;
     request.seconds = arguments.seconds;
     request.launches = arguments.launches;
     request.seed = arguments.seed.seed;
@@ -57,6 +58,32 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<()> {
         return Err(Failure::new(class, "stopped before the end"));
     }
     follower.verdict().and(printed)
+}
+
+/// The threads and the batch: as typed, or else of the profile, or else one.
+fn settings(arguments: &Bench, symbols: usize, log: Log) -> Result<(usize, usize)> {
+    let profile = match &arguments.profile {
+        Some(path) => profiles::read(path, log)?,
+        None => None,
+    };
+    let bits = arguments.bits.first().copied().unwrap_or_default();
+    let choice = profile.as_ref().and_then(|profile| match arguments.op {
+        Op::TextEncrypt => profile.text(Text::Encrypt, bits, symbols),
+        Op::TextDecrypt => profile.text(Text::Decrypt, bits, symbols),
+        op => profile.operation(op.name(), bits),
+    });
+    if let (Some(path), Some(_), None) = (&arguments.profile, &profile, choice) {
+        log.note(format_args!(
+            "{} has nothing for {} at {bits} bits",
+            path.display(),
+            arguments.op
+        ));
+    }
+    let of = |typed: Option<usize>, chosen: Option<usize>| typed.or(chosen).unwrap_or(1);
+    Ok((
+        of(arguments.threads, choice.map(|choice| choice.threads)),
+        of(arguments.batch, choice.map(|choice| choice.batch)),
+    ))
 }
 
 /// An engine that was named and is absent is an error here, unlike in a study.

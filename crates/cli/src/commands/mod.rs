@@ -35,6 +35,7 @@ mod machine;
 mod merge;
 mod parts;
 mod per_file;
+mod profile;
 mod raw;
 mod schemes;
 mod sealing;
@@ -60,6 +61,7 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Slurm(arguments) => slurm::run(&arguments, log),
         Command::Compare(arguments) => compare::run(&arguments, log),
         Command::Export(arguments) => export::run(&arguments, log),
+        Command::Profile(arguments) => profile::run(&arguments, log),
         Command::Bench(arguments) => bench::run(&arguments, log),
         Command::Engines(arguments) => engines::run(&arguments),
         Command::Vectors(arguments) => vectors::run(&arguments, log),

@@ -4,19 +4,19 @@
 use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use rsalab_measure::{Placement, Topology};
-use rsalab_rsa::{PublicKey, format::Purpose};
+use rsalab_rsa::{PublicKey, format::Purpose, profile::Text};
 use rsalab_study::number;
 use rsalab_text::{Error, Outcome, PartTrace, Threads, container};
 use serde::Serialize;
 
 use super::inputs::{check_stdin, note_if_typed, one_file};
 use crate::{
-    arguments::{TextDecrypt, TextEncrypt, TraceOptions},
+    arguments::{TextDecrypt, TextEncrypt, ThreadsOption, TraceOptions},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
-    keys,
+    kernels, keys,
     output::{self, Log},
-    progress, steps,
+    profiles, progress, steps,
     table::Table,
     terminal::error_line,
 };
@@ -40,7 +40,10 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;
     to.check_terminal("the encrypted text")?;
-    let backend = keys::backend(options)?;
+    if let Some(kernel) = options.kernel.name() {
+        kernels::check(kernel)?;
+    }
+    let profile = profiles::load(&arguments.profile, log)?;
     log.note(FOR_STUDY);
     let text = match &arguments.text.text {
         Some(text) => text.as_bytes().to_vec(),
@@ -52,7 +55,15 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     };
     let symbols = arguments.block_symbols;
     let blocks = blocks(&key, symbols, text.len())?;
-    let placement = placement(arguments.threads.count());
+    let settings = profiles::for_text(
+        profile.as_ref(),
+        Text::Encrypt,
+        (key.bits(), text.len()),
+        arguments.threads.threads,
+        options,
+        ThreadsOption::built_in(),
+    )?;
+    let (backend, placement) = (settings.backend, placement(settings.threads));
     let outcome = progress::follow(log, "block", blocks, |done| {
         let threads = Threads::pinned(&placement.cpus).counted(done);
         container::encrypt(&backend, &key, symbols, &text, threads)
@@ -70,13 +81,25 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     let loaded = keys::private(&options.key, &options.reading, log)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;
-    let backend = keys::backend(options)?;
+    if let Some(kernel) = options.kernel.name() {
+        kernels::check(kernel)?;
+    }
+    let profile = profiles::load(&arguments.profile, log)?;
     log.note(FOR_STUDY);
     note_if_typed(from, log);
     let what = format!("cannot decrypt {}", files::name(from));
     let refused = |error| failed(&what, error);
     let file = encrypted(from, key.public(), refused)?;
-    let placement = placement(arguments.threads.count());
+    let symbols = container::Header::read(&file).map_err(&refused)?.text_len;
+    let settings = profiles::for_text(
+        profile.as_ref(),
+        Text::Decrypt,
+        (key.public().bits(), symbols),
+        arguments.threads.threads,
+        options,
+        ThreadsOption::built_in(),
+    )?;
+    let (backend, placement) = (settings.backend, placement(settings.threads));
     let blocks = (file.len() / key.modulus_len()) as u64;
     let outcome = progress::follow(log, "block", blocks, |done| {
         let threads = Threads::pinned(&placement.cpus).counted(done);

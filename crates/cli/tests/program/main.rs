@@ -28,6 +28,7 @@ mod memory;
 mod messages;
 mod parts;
 mod passwords;
+mod profile;
 mod randomness;
 mod readme;
 mod refused;

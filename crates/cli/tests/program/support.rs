@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags};
 pub(crate) fn rsalab(folder: &Path) -> Command {
     let mut command = Command::new(program());
     command.current_dir(folder);
-    for name in ["RSALAB_PREFIX", "RSALAB_DISABLE_KERNELS", "RUST_LOG"] {
+    for name in ["RSALAB_PREFIX", "RSALAB_DISABLE_KERNELS", "RSALAB_PROFILE", "RUST_LOG"] {
         command.env_remove(name);
     }
     command

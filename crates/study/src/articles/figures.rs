@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     number,
-    report::{Axis, Figure, Point, Reference, Scale, Series, Shown, Ticks},
+    report::{Axis, Figure, Layout, Point, Reference, Scale, Series, Shown, Ticks},
 };
 
 impl Evidence<'_> {
@@ -68,6 +68,7 @@ impl Evidence<'_> {
             remark: None,
             references: self.references(data, scope),
             marks: Vec::new(),
+            layout: Layout::Usual,
         })
     }
 

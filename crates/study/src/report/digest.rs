@@ -15,6 +15,8 @@ pub(crate) struct Digest {
     /// Of the slowest of these, where their primality tests are counted: which share of the time beyond the mean goes
     /// with tests beyond the mean. 1 if time follows the tests, 0 if it has nothing to do with them.
     pub(crate) explained: Vec<f64>,
+    /// Nanoseconds of an operation in each sample, sorted.
+    pub(crate) times: Vec<f64>,
     /// The first call of all, where one call was the question.
     pub(crate) first_call: Option<Sample>,
 }
@@ -77,9 +79,16 @@ impl Digest {
         let of_all: Option<Vec<Vec<u64>>> = single.into_iter().collect();
         let mut sorted = of_all.unwrap_or_default().concat();
         sorted.sort_unstable();
+        let mut times: Vec<f64> = measured
+            .blocks
+            .iter()
+            .flat_map(|taken| taken.report.block.ns_per_operation())
+            .collect();
+        times.sort_unstable_by(f64::total_cmp);
         Digest {
             blocks,
             explained,
+            times,
             ticks: (!sorted.is_empty()).then_some(Ticks { sorted }),
             first_call: readiness.and_then(|readiness| readiness.first_call),
         }

@@ -29,6 +29,30 @@ pub struct Figure {
     /// Vertical lines at places that matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// How it is drawn.
+    #[serde(default, skip_serializing_if = "Layout::is_usual")]
+    pub layout: Layout,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// Bars where places have names, else lines.
+    #[default]
+    Usual,
+    /// A value holds from its place to the next one.
+    Steps,
+    /// The series are five quantiles of each named place.
+    Boxes,
+    /// The series are the rows, named places the columns; their points are the cells.
+    Map,
+}
+
+impl Layout {
+    fn is_usual(&self) -> bool {
+        *self == Layout::Usual
+    }
 }
 
 /// An axis.
@@ -91,6 +115,9 @@ pub struct Point {
     /// A remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// A few characters that stand beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// `true` if it was obtained under other conditions than what it is compared with: it has a sign.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unequal: bool,

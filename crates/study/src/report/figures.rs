@@ -3,7 +3,7 @@
 use rsalab_engines::Job;
 
 use super::{
-    figure::{Axis, Figure, Point, Scale, Series, UNEQUAL},
+    figure::{Axis, Figure, Layout, Point, Scale, Series, UNEQUAL},
     group::{Group, Row},
     names::{slug, slug_without_bits, speed, unit},
 };
@@ -196,6 +196,7 @@ fn empty(groups: &[&Group], id: String, what: &str, x: Axis, scale: Scale) -> Fi
         remark: remark(groups),
         references: Vec::new(),
         marks: Vec::new(),
+        layout: Layout::Usual,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | the answer in sentences | `findings` |
 //! | one table for an operation at every size | `overview` |
 //! | what threads gain, and the laws that are fitted to it | `scaling`, `speedup` |
+//! | what many cells say together: best threads, batches, key sizes, the peak, distributions | `analysis` |
 //! | did the machine stay as fast | `drift` |
 //! | which figures there are | `figures`, [`Figure`] |
 //! | how a figure is drawn | [`svg()`], [`png()`] |
@@ -14,6 +15,7 @@
 //! | a report from its `results.json` | [`read()`] |
 //! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
+mod analysis;
 mod csv;
 mod digest;
 mod document;
@@ -45,9 +47,10 @@ use std::{
 
 pub(crate) use self::digest::{BlockDigest, Digest, Ticks};
 pub use self::{
+    analysis::{Analysis, Column, Entry, Line, Part},
     csv::csv,
     drift::Drift,
-    figure::{Axis, Figure, Mark, Point, Reference, Scale, Series},
+    figure::{Axis, Figure, Layout, Mark, Point, Reference, Scale, Series},
     findings::Finding,
     group::{Group, Row},
     model::{Circumstances, LACKS_ITS_LOG, Report, Reviewer, Session},
@@ -87,7 +90,7 @@ pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     place(directory, "results.csv", csv(report).as_bytes())?;
     place(directory, "report.md", markdown(report).as_bytes())?;
     place(directory, "report.tex", latex(report).as_bytes())?;
-    draw(&report.figures, &pictures)?;
+    draw(&report.all_figures().collect::<Vec<_>>(), &pictures)?;
     // The page comes last: where it is, the files it names are.
     place(directory, PAGE, html(report).as_bytes())
 }
@@ -101,8 +104,8 @@ pub(crate) fn write_file(directory: &Path, path: &str, bytes: &[u8]) -> Result<(
 }
 
 /// Writes the pictures of figures, on all CPUs that there are.
-fn draw(figures: &[Figure], directory: &Path) -> Result<(), Error> {
-    let draw = |figure: &Figure| {
+fn draw(figures: &[&Figure], directory: &Path) -> Result<(), Error> {
+    let draw = |figure: &&Figure| {
         let picture = svg(figure);
         place(directory, &format!("{}.svg", figure.id), picture.as_bytes())?;
         place(directory, &format!("{}.png", figure.id), &png(&picture))?;

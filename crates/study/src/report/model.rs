@@ -7,6 +7,7 @@ use rsalab_measure::Machine;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    analysis::{self, Analysis},
     drift::Drift,
     figure::Figure,
     figures,
@@ -44,6 +45,9 @@ pub struct Report {
     /// The gain from threads, job by job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// What many cells say together, section by section.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub analyses: Vec<Analysis>,
     /// One table for each operation that was asked for at several sizes.
     pub overviews: Vec<Overview>,
     /// Every group of cells, in the order of the plan.
@@ -114,6 +118,12 @@ pub struct Circumstances<'a> {
 }
 
 impl Report {
+    /// Every figure, those of the sections too.
+    pub fn all_figures(&self) -> impl Iterator<Item = &Figure> {
+        let parts = self.analyses.iter().flat_map(|analysis| &analysis.parts);
+        self.figures.iter().chain(parts.flat_map(|part| &part.figures))
+    }
+
     /// The report of what a store holds now. The same store gives the same report.
     ///
     /// # Errors
@@ -178,6 +188,11 @@ impl Report {
         let scaling = scaling::of(&others, cpus);
         let confidence = others.first().map_or(compare::CONFIDENCE, |group| group.confidence);
         figures.extend(scaling.iter().filter_map(|one| one.figure(confidence, cpus)));
+        let peaks = machine.and_then(|machine| machine.multiply_peaks.known());
+        let core_hz = machine
+            .and_then(|machine| machine.core_clock.known())
+            .map(|clock| clock.hz);
+        let analyses = analysis::of(&groups, &others, peaks.map_or(&[], Vec::as_slice), core_hz);
         let sentinels = store.sentinels()?;
         let sessions: Vec<Session> = session_records
             .iter()
@@ -197,6 +212,7 @@ impl Report {
             articles: reviews,
             method: method(&records, own_text, &samples_command),
             scaling,
+            analyses,
             overviews: overview::of(&groups),
             groups,
             sessions,

@@ -37,6 +37,18 @@ pub(super) fn slug_without_bits(job: &Job) -> String {
     format!("{}{}", job.op, slug_tail(job))
 }
 
+/// The name of texts that differ in their key size and their length: `text_encrypt`.
+pub(super) fn slug_without_size(job: &Job) -> String {
+    let tail = slug_tail(job);
+    let symbols = format!("-{}", job.symbols);
+    let block = format!("-block{}", job.block_symbols);
+    // Whole blocks grow with the key; a length of their own is what tells these texts from others.
+    let is_whole = job.block_symbols + 1 == job.bits.div_ceil(8);
+    let tail = tail.replacen(&symbols, "", 1);
+    let tail = if is_whole { tail.replace(&block, "") } else { tail };
+    format!("{}{tail}", job.op)
+}
+
 fn slug_tail(job: &Job) -> String {
     let mut tail = String::new();
     if job.op.is_text() {

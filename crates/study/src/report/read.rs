@@ -24,7 +24,8 @@ const LONGEST: u64 = 1 << 30;
 pub fn read(path: &Path) -> Result<Report, Error> {
     let bytes = bytes(path).map_err(Error::io(path))?;
     let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, error.to_string()))?;
-    match report.figures.iter().find_map(fault) {
+    let fault = report.all_figures().find_map(fault);
+    match fault {
         None => Ok(report),
         Some(fault) => Err(refused(path, fault)),
     }

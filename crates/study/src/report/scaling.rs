@@ -10,7 +10,7 @@ use rsalab_measure::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    figure::{Axis, Figure, Mark, Scale, Series},
+    figure::{Axis, Figure, Layout, Mark, Scale, Series},
     figures::families_over_threads,
     group::{Group, Row},
     names::slug,
@@ -144,6 +144,7 @@ impl Scaling {
             remark: None,
             references: Vec::new(),
             marks: cpus.map_or(Vec::new(), |cpus| marks(cpus, most)),
+            layout: Layout::Usual,
         })
     }
 }

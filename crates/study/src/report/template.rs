@@ -10,6 +10,7 @@ use rsalab_measure::Estimate;
 use serde::Serialize;
 
 use super::{
+    analysis::{Analysis, Part},
     document::Document,
     figure::Figure,
     model::Report,
@@ -28,21 +29,47 @@ pub fn html(report: &Report) -> String {
         #[serde(flatten)]
         document: Document<'a>,
         figures: Vec<Drawn<'a>>,
+        analyses: Vec<DrawnAnalysis<'a>>,
         style: &'static str,
         script: &'static str,
+    }
+    #[derive(Serialize)]
+    struct DrawnAnalysis<'a> {
+        analysis: &'a Analysis,
+        parts: Vec<DrawnPart<'a>>,
+    }
+    #[derive(Serialize)]
+    struct DrawnPart<'a> {
+        part: &'a Part,
+        figures: Vec<Drawn<'a>>,
     }
     #[derive(Serialize)]
     struct Drawn<'a> {
         figure: &'a Figure,
         drawings: Vec<Drawing>,
     }
-    let drawn = |figure| Drawn {
-        figure,
-        drawings: drawings(figure),
-    };
+    fn drawn(figure: &Figure) -> Drawn<'_> {
+        Drawn {
+            figure,
+            drawings: drawings(figure),
+        }
+    }
+    fn part(part: &Part) -> DrawnPart<'_> {
+        DrawnPart {
+            part,
+            figures: part.figures.iter().map(drawn).collect(),
+        }
+    }
+    fn section(analysis: &Analysis) -> DrawnAnalysis<'_> {
+        DrawnAnalysis {
+            analysis,
+            parts: analysis.parts.iter().map(part).collect(),
+        }
+    }
     let page = Page {
         document: Document::of(report),
         figures: report.figures.iter().map(drawn).collect(),
+        analyses: report.analyses.iter().map(section).collect(),
         style: STYLE,
         script: include_str!("page/figure.js"),
     };
@@ -177,6 +204,8 @@ fn in_latex(character: char) -> String {
         '✓' => "\\rsalabholds{}".to_owned(),
         '✗' => "\\rsalabfails{}".to_owned(),
         '◐' => "\\rsalabpartly{}".to_owned(),
+        '×' => "\\ensuremath{\\times}".to_owned(),
+        '÷' => "\\ensuremath{\\div}".to_owned(),
         '≈' => "\\ensuremath{\\approx}".to_owned(),
         // After the end of a line these are its options; two hyphens are a dash, two apostrophes a quote.
         '[' | ']' | '*' | '-' | '\'' => format!("{{{character}}}"),

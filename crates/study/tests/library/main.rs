@@ -1,5 +1,6 @@
 //! The library's tests, as one program: it is linked once.
 
+mod analyses;
 mod articles;
 mod bench;
 mod browser;
@@ -16,6 +17,7 @@ mod links;
 mod luck;
 mod papers;
 mod plan;
+mod profile;
 mod report;
 mod report_files;
 mod run;

@@ -12,7 +12,7 @@ use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use resvg::tiny_skia::Pixmap;
 use rsalab_study::{
     articles,
-    report::{self, Axis, Figure, Point, Report, Scale, Series},
+    report::{self, Axis, Figure, Layout, Point, Report, Scale, Series},
 };
 
 use crate::support::{Planted, beginning, host};
@@ -74,8 +74,7 @@ fn all_forms_are_written_and_nothing_else() {
     let report = articles::report(planted.study.store()).unwrap();
     assert_eq!(report.figures.len(), 3);
     let pictures = report
-        .figures
-        .iter()
+        .all_figures()
         .flat_map(|figure| ["svg", "png"].map(|form| format!("{}.{form}", figure.id)));
     assert_eq!(names(&out.join("figures")), pictures.collect());
 
@@ -85,7 +84,7 @@ fn all_forms_are_written_and_nothing_else() {
         assert!(page.contains(file), "{file} is not named");
     }
     let text = fs::read_to_string(out.join("report.md")).unwrap();
-    for figure in &report.figures {
+    for figure in report.all_figures() {
         assert!(text.contains(&format!("figures/{}.svg", figure.id)));
     }
 }
@@ -254,6 +253,7 @@ fn figure(title: &str, label: &str) -> Figure {
         low: Some(y * 0.8),
         high: Some(y * 1.2),
         note: None,
+        label: None,
         unequal: false,
     };
     let series = |factor: f64| Series {
@@ -273,6 +273,7 @@ fn figure(title: &str, label: &str) -> Figure {
         remark: None,
         references: Vec::new(),
         marks: Vec::new(),
+        layout: Layout::Usual,
     }
 }
 
@@ -330,10 +331,12 @@ fn tables_for_latex_are_well_formed_whatever_they_say() {
         .find(|ratio| (ratio - 2.0).abs() < 0.02)
         .expect("one engine is twice as fast as another");
     let text = report::latex(&report);
-    assert_eq!(text.matches("\\begin{longtable}").count(), 2, "{text}");
+    let parts = report.analyses.iter().flat_map(|analysis| &analysis.parts);
+    let tables = 2 + report.scaling.len() + parts.filter(|part| !part.is_long).count();
+    assert_eq!(text.matches("\\begin{longtable}").count(), tables, "{text}");
     assert_eq!(
         text.matches("\\end{longtable}").count(),
-        2,
+        tables,
         "what was planted ends no table"
     );
     for part in [

@@ -115,7 +115,7 @@ fn draw_bar(canvas: &mut Canvas, bar: &Bar<'_>, axis: &Axis, (x, y): (f64, f64),
     }
 }
 
-fn grid(canvas: &mut Canvas, axis: &Axis, marks: &[f64], (top, bottom): (f64, f64)) {
+pub(super) fn grid(canvas: &mut Canvas, axis: &Axis, marks: &[f64], (top, bottom): (f64, f64)) {
     let d: String = marks
         .iter()
         .map(|mark| format!("M{} {}V{}", at(axis.place(*mark)), at(top), at(bottom)))

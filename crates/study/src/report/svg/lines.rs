@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     number,
-    report::figure::{Figure, Series},
+    report::figure::{Figure, Layout, Series},
 };
 
 /// Between the names of neighbours.
@@ -104,6 +104,9 @@ fn line(
     (series, style): (&Series, Style),
     (places, values): (&Axis, &Axis),
 ) {
+    if figure.layout == Layout::Steps {
+        return steps(canvas, figure, frame, (series, style), (places, values));
+    }
     let corners = series.points.iter().map(|point| {
         let (x, y) = (places.place(point.x), values.place(point.y));
         format!("{} {}", at(x), at(y))
@@ -115,7 +118,7 @@ fn line(
     for it in &series.points {
         let (x, y) = (places.place(it.x), values.place(it.y));
         let unit = figure.x.unit.as_deref().unwrap_or_default();
-        let place = format!("{}: {} {unit}", figure.x.label, number::as_printed(it.x));
+        let place = format!("{}: {} {unit}", figure.x.label, place_words(it.x));
         let words = (series.name.as_str(), place.trim_end());
         point(canvas, figure, frame, words, (it, x, y), |canvas| {
             if let (Some(low), Some(high)) = (it.low, it.high) {
@@ -124,6 +127,14 @@ fn line(
             }
             style.mark(canvas, x, y);
         });
+        if let Some(label) = &it.label {
+            canvas.raw(&format!(
+                "<text x=\"{}\" y=\"{}\" class=\"faint\" fill=\"#59626b\" stroke=\"none\" font-size=\"11\">{}</text>",
+                at(x + 6.0),
+                at(y + 14.0),
+                escaped(label)
+            ));
+        }
         if it.unequal {
             canvas.raw(&format!(
                 "<text x=\"{}\" y=\"{}\" class=\"ink\" fill=\"#1c2126\" stroke=\"none\" font-size=\"13\">{}</text>",
@@ -132,6 +143,51 @@ fn line(
                 sign(it)
             ));
         }
+    }
+}
+
+/// A size in all its digits, a measured place in as many as are known.
+fn place_words(place: f64) -> String {
+    match place.fract() == 0.0 {
+        true => number::as_printed(place),
+        false => number::significant(place),
+    }
+}
+
+/// A line whose value holds from each place to the next. Of its points, which are many, some answer to a pointer.
+fn steps(
+    canvas: &mut Canvas,
+    figure: &Figure,
+    frame: Frame,
+    (series, style): (&Series, Style),
+    (places, values): (&Axis, &Axis),
+) {
+    const ANSWERING: usize = 12;
+    let Some(first) = series.points.first() else { return };
+    let mut d = format!("M{} {}", at(places.place(first.x)), at(values.place(0.0)));
+    for point in &series.points {
+        d += &format!("H{}V{}", at(places.place(point.x)), at(values.place(point.y)));
+    }
+    canvas.path(&d, &style.line());
+    let stride = series.points.len().div_ceil(ANSWERING).max(1);
+    let unit = figure.x.unit.as_deref().unwrap_or_default();
+    for it in series.points.iter().step_by(stride) {
+        let (x, y) = (places.place(it.x), values.place(it.y));
+        let place = format!("{}: {} {unit}", figure.x.label, place_words(it.x));
+        point(
+            canvas,
+            figure,
+            frame,
+            (&series.name, place.trim_end()),
+            (it, x, y),
+            |canvas| {
+                canvas.raw(&format!(
+                    "<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"1.5\"/>",
+                    at(x),
+                    at(y)
+                ));
+            },
+        );
     }
 }
 

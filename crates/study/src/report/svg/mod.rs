@@ -1,14 +1,17 @@
 //! A figure as SVG: the files, and all that the page shows of it.
 //!
-//! A figure of named places has horizontal bars with their values; one of numbers has lines, named at their right end.
+//! A figure of named places has horizontal bars with their values, or boxes, or a map; one of numbers has lines or steps,
+//! named at their right end.
 //! The page contains the drawing of the file, one for narrow windows, and both with the other scale of values; its
 //! script only chooses between them. Each point contains the words that describe it.
 
 mod axis;
 mod bars;
+mod boxes;
 mod canvas;
 mod frame;
 mod lines;
+mod map;
 mod style;
 
 use serde::Serialize;
@@ -18,7 +21,7 @@ use self::{
     frame::Frame,
 };
 use super::{
-    figure::{Figure, Scale, Series},
+    figure::{Figure, Layout, Scale, Series},
     names,
 };
 
@@ -44,7 +47,9 @@ pub fn svg(figure: &Figure) -> String {
 pub(super) fn drawings(figure: &Figure) -> Vec<Drawing> {
     let is_log = figure.y.scale == Scale::Log;
     let mut scales = vec![is_log];
-    if figure.values().all(|value| value > 0.0) {
+    // Shares from 0 to 100, a map's shades, and boxes that are narrow compared with their distance from 0 have one scale.
+    let has_one = matches!(figure.layout, Layout::Steps | Layout::Map | Layout::Boxes);
+    if !has_one && figure.values().all(|value| value > 0.0) {
         scales.push(!is_log);
     }
     let of_scale = |is_other: bool| {
@@ -74,6 +79,12 @@ fn draw(figure: &Figure, frame: Frame) -> String {
     let mut canvas = Canvas::default();
     let top = head(&mut canvas, figure, frame);
     let (kind, bottom) = match &figure.x.scale {
+        Scale::Names { labels } if figure.layout == Layout::Boxes => {
+            ("bars", boxes::draw(&mut canvas, figure, labels, frame, top))
+        }
+        Scale::Names { labels } if figure.layout == Layout::Map => {
+            ("map", map::draw(&mut canvas, figure, labels, frame, top))
+        }
         Scale::Names { labels } => ("bars", bars::draw(&mut canvas, figure, labels, frame, top)),
         Scale::Linear { .. } | Scale::Log => ("lines", lines::draw(&mut canvas, figure, frame, top)),
     };
@@ -101,6 +112,7 @@ fn head(canvas: &mut Canvas, figure: &Figure, frame: Frame) -> f64 {
         canvas.words(0.0, y - 6.0, Anchor::Start, title, &line);
     }
     let own: Vec<bool> = match &figure.x.scale {
+        _ if figure.layout == Layout::Map => Vec::new(),
         Scale::Names { labels } => labels.iter().map(|name| names::is_own(name)).collect(),
         _ => figure.series.iter().map(Series::is_own).collect(),
     };

@@ -2,7 +2,7 @@
 //! should.
 
 use super::*;
-use crate::report::figure::{Axis, Mark, Point, Reference};
+use crate::report::figure::{Axis, Layout, Mark, Point, Reference};
 
 /// Lines that touch, and bars; each with words that mean something in XML.
 fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
@@ -18,6 +18,7 @@ fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
             low: Some(if place == 0 { y } else { y * 0.9 }),
             high: Some(if place == 0 { y } else { y * 1.1 }),
             note: Some("a <note>".to_owned()),
+            label: None,
             unequal: place == 1,
         }
     };
@@ -55,6 +56,7 @@ fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
             x: 1.0,
             label: "a mark".to_owned(),
         }],
+        layout: Layout::Usual,
     }
 }
 

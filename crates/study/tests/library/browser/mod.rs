@@ -109,7 +109,7 @@ fn the_page_draws_answers_and_fits() {
     let drawn = format!(
         "{SEEN}; [...document.querySelectorAll('figure')].filter((figure) => seen(figure).getBoundingClientRect().height > 100).length"
     );
-    assert_eq!(browser.value(&drawn), report.figures.len());
+    assert_eq!(browser.value(&drawn), report.all_figures().count());
 }
 
 /// That nothing is complained of means something only if complaints arrive.
@@ -146,7 +146,12 @@ fn all_is_drawn(browser: &mut Chromium, report: &Report) {
          }})"
     ));
     let drawn = drawn.as_array().unwrap();
-    assert_eq!(drawn.len(), report.figures.len());
+    assert_eq!(drawn.len(), report.all_figures().count());
+    for (drawn, figure) in drawn.iter().zip(report.all_figures()) {
+        assert_eq!(drawn["id"], figure.id);
+        assert_eq!(drawn["inside"], true, "{drawn}");
+        assert!(drawn["words"].as_u64().unwrap() >= 4, "{drawn}");
+    }
     for (drawn, figure) in drawn.iter().zip(&report.figures) {
         let points: usize = figure.series.iter().map(|series| series.points.len()).sum();
         let intervals = figure.series.iter().flat_map(|series| &series.points);
