@@ -68,6 +68,7 @@ fn holds(command: &Command) -> Holds {
         | Command::Slurm(_)
         | Command::Compare(_)
         | Command::Export(_)
+        | Command::Profile(_)
         | Command::Bench(_)
         | Command::Engines(_)
         | Command::Vectors(_)

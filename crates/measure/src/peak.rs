@@ -144,8 +144,8 @@ mod x86_64 {
     /// Products that wait for nothing, in assembly: what a compiler makes of the same moves more than it multiplies.
     /// Without additions, since a kernel may have them in other cycles than this loop would.
     fn mulx(loops: u64) {
-        // SAFETY: the caller has seen that the CPU has the instruction. The code changes the registers that it names and
-        // the flags, and touches no memory and no stack; it ends, as `loops` is made 1 at least.
+        // SAFETY: the caller has seen that the CPU has the instruction. The code changes the registers that it names
+        // and the flags, and touches no memory and no stack; it ends, as `loops` is made 1 at least.
         unsafe {
             asm!(
                 "2:",

@@ -1,7 +1,7 @@
 //! A machine's profile: which settings were measured to be best on a CPU, for each operation and size.
 //!
-//! `rsalab profile` writes one from a study; programs read it, so that threads, kernel and batch are those that suit this
-//! machine. What a caller says himself comes first, then the profile, then what is built in:
+//! `rsalab profile` writes one from a study; programs read it, so that threads, kernel and batch are those that suit
+//! this machine. What a caller says himself comes first, then the profile, then what is built in:
 //!
 //! ```text
 //! explicit setting  >  profile of this very CPU  >  built in

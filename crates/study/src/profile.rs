@@ -91,6 +91,8 @@ impl Place {
     fn of(job: &Job) -> Option<Place> {
         let is_plain = job.exponent == Exponent::F4
             && job.primes == 2
+            && job.keys == 1
+            && job.message_bytes == 0
             && job.message_bits.is_none()
             && !job.bare
             && job.mode != Mode::Concurrent

@@ -45,8 +45,8 @@ pub(crate) struct Bench {
     /// Items that an engine gets in one call; 1 if neither this nor --profile is given.
     #[arg(long, value_name = "B", value_parser = within(BATCH))]
     pub(crate) batch: Option<usize>,
-    /// Take the threads and the batch, where not given, from a profile that 'rsalab profile' wrote, for the first of the
-    /// sizes.
+    /// Take the threads and the batch, where not given, from a profile that 'rsalab profile' wrote, for the first of
+    /// the sizes.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// Primes of the key, 2 to 5, for the operations that use them.

@@ -192,11 +192,11 @@ pub(crate) enum FailIf {
 
 /// Write the settings that a study found to be best, for commands that read them
 ///
-/// For each operation, key size and length of text that our own engine was measured with: the threads, the batch and the
-/// kernel that are fastest, and the fastest engine of all. Of settings within 2 % of the fastest the plainest is taken:
-/// no forced kernel, few threads, a small batch. 'text-encrypt', 'text-decrypt' and 'bench' read a profile, and so do the
-/// libraries. What is typed comes first, then the profile, then what is built in. A profile of another CPU, or of another
-/// number of CPUs, is not used, which is said.
+/// For each operation, key size and length of text that our own engine was measured with: the threads, the batch and
+/// the kernel that are fastest, and the fastest engine of all. Of settings within 2 % of the fastest the plainest is
+/// taken: no forced kernel, few threads, a small batch. 'text-encrypt', 'text-decrypt' and 'bench' read a profile, and
+/// so do the libraries. What is typed comes first, then the profile, then what is built in. A profile of another CPU,
+/// or of another number of CPUs, is not used, which is said.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

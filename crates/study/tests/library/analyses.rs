@@ -43,7 +43,8 @@ fn machine() -> Machine {
     machine
 }
 
-/// Nanoseconds of an operation: a power of the size, a quarter of it in a batch of eight, a text's start on each thread.
+/// Nanoseconds of an operation: a power of the size, a quarter of it in a batch of eight, a text's start on each
+/// thread.
 fn ns(engine: &str, job: &Job) -> f64 {
     let factor = if engine == "own" { 1.0 } else { 3.0 };
     let size = job.bits as f64 / 1024.0;

@@ -13,8 +13,8 @@ const PLAN: &str = "title = \"Settings\"\n\
     threads = [1, 2, 4]\nsymbols = [100, 10_000]\n\
     [[grid]]\noperations = ['private']\nengines = ['own', 'gmp']\nbits = [2048]\nbatch = [1, 4, 8, 16]\n";
 
-/// Nanoseconds of an operation. The portable kernel is the faster one for the long text; batches of eight and sixteen are
-/// equally fast but for a per cent.
+/// Nanoseconds of an operation. The portable kernel is the faster one for the long text; batches of eight and sixteen
+/// are equally fast but for a per cent.
 fn ns(engine: &str, job: &Job, slower: f64) -> f64 {
     let threads = job.threads as f64;
     match (engine, job.op.is_text()) {

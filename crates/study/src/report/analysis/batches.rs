@@ -3,7 +3,7 @@
 use rsalab_engines::{Job, Mode, ledger::ThreadOwner};
 use rsalab_measure::Estimate;
 
-use super::{Analysis, Column, Entry, Line, Part};
+use super::section::{Analysis, Column, Entry, Line, Part};
 use crate::{
     distinct::distinct,
     number,

@@ -3,7 +3,7 @@
 use rsalab_engines::Job;
 use rsalab_measure::Estimate;
 
-use super::{Analysis, Column, Entry, Line, Part};
+use super::section::{Analysis, Column, Entry, Line, Part, exact};
 use crate::{
     distinct::distinct,
     number,
@@ -163,7 +163,7 @@ fn entry(best: &Result<Best, String>) -> Entry {
             let times = best.speedup.map(|it| format!("; {} × one", number::with_interval(&it)));
             Entry {
                 text: format!("{}{}", best.threads, times.unwrap_or_default()),
-                value: Some(super::exact(best.threads as f64)),
+                value: Some(exact(best.threads as f64)),
             }
         }
         Err(_) => Entry::none(),

@@ -1,7 +1,7 @@
 //! The samples of each cell: five of their quantiles, boxes, histograms, and where chance decides cumulative
 //! distributions.
 
-use super::{Analysis, Column, Entry, Line, Part};
+use super::section::{Analysis, Column, Entry, Line, Part};
 use crate::{
     compare, number,
     report::{

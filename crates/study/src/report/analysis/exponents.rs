@@ -3,7 +3,7 @@
 use rsalab_engines::Job;
 use rsalab_measure::stats::power::{self, Cost};
 
-use super::{Analysis, Column, Entry, Line, Part};
+use super::section::{Analysis, Column, Entry, Line, Part};
 use crate::{
     compare,
     distinct::distinct,
@@ -36,8 +36,8 @@ pub(super) fn of(groups: &[Group]) -> Option<Analysis> {
     })
 }
 
-/// Returns whether a job stands for those that differ in threads, batch or length: the fewest threads, the smallest batch
-/// and the largest, the longest text. Between these the exponents are between theirs.
+/// Returns whether a job stands for those that differ in threads, batch or length: the fewest threads, the smallest
+/// batch and the largest, the longest text. Between these the exponents are between theirs.
 fn speaks(job: &Job, groups: &[Group]) -> bool {
     let same = |other: &Job| {
         let alike = Job {

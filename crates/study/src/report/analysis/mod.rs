@@ -3,6 +3,7 @@
 //!
 //! | question | file |
 //! |---|---|
+//! | what a section is made of | `section` |
 //! | how many threads are best for a text, at each length and key size | `best_threads` |
 //! | what does a batch gain, and how long is it waited for | `batches` |
 //! | with which power of the key size does the cost grow | `exponents` |
@@ -14,174 +15,13 @@ mod best_threads;
 mod distribution;
 mod exponents;
 mod roofline;
+mod section;
 mod work;
 
-use rsalab_measure::{Estimate, peak::Peak};
-use serde::{Deserialize, Serialize};
+use rsalab_measure::peak::Peak;
 
-use super::{figure::Figure, group::Group, names::is_own};
-use crate::number;
-
-/// One section.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Analysis {
-    /// Fit for an anchor.
-    pub id: String,
-    /// The question.
-    pub title: String,
-    /// Its name among the links of the page.
-    pub short: String,
-    /// The meaning of what is shown.
-    pub words: String,
-    /// One for each job, or operation, that it is asked of.
-    pub parts: Vec<Part>,
-}
-
-/// A job in a section.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
-    /// Fit for an anchor, and unique in the report.
-    pub id: String,
-    /// The job in a few words.
-    pub title: String,
-    /// The figures: their numbers are those of the table.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub figures: Vec<Figure>,
-    /// The columns of the table.
-    pub columns: Vec<Column>,
-    /// Its rows.
-    pub rows: Vec<Line>,
-    /// What follows from it; where nothing does, why.
-    pub sentences: Vec<String>,
-    /// `true` if the table is long, and a page folds it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_long: bool,
-}
-
-/// The head of a column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Column {
-    /// Its name, with the unit that its words have where they have one.
-    pub name: String,
-    /// The unit of its values in data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unit: Option<String>,
-    /// `true` if it has numbers, which are set to the right.
-    pub is_number: bool,
-}
-
-/// A row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// `true` if it is about our own engine.
-    pub is_own: bool,
-    /// In the order of the columns.
-    pub cells: Vec<Entry>,
-}
-
-/// A cell: what is read, and the value where it is one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The words.
-    pub text: String,
-    /// The value, in the unit of its column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<Estimate>,
-}
-
-impl Column {
-    fn words(name: &str) -> Column {
-        Column {
-            name: name.to_owned(),
-            unit: None,
-            is_number: false,
-        }
-    }
-
-    fn number(name: &str) -> Column {
-        Column {
-            is_number: true,
-            ..Column::words(name)
-        }
-    }
-
-    fn unit(name: &str, unit: &str) -> Column {
-        Column {
-            unit: Some(unit.to_owned()),
-            ..Column::number(name)
-        }
-    }
-}
-
-impl Line {
-    fn of(engine: &str, cells: impl IntoIterator<Item = Entry>) -> Line {
-        Line {
-            is_own: is_own(engine),
-            cells: [Entry::words(engine)].into_iter().chain(cells).collect(),
-        }
-    }
-}
-
-impl Entry {
-    fn words(text: impl Into<String>) -> Entry {
-        Entry {
-            text: text.into(),
-            value: None,
-        }
-    }
-
-    fn none() -> Entry {
-        Entry::words("–")
-    }
-
-    fn whole(count: usize) -> Entry {
-        Entry {
-            value: Some(exact(count as f64)),
-            ..Entry::words(number::whole(count as u64))
-        }
-    }
-
-    fn number(value: f64) -> Entry {
-        Entry {
-            value: Some(exact(value)),
-            ..Entry::words(number::significant(value))
-        }
-    }
-
-    fn estimate(estimate: &Estimate) -> Entry {
-        Entry {
-            text: number::with_interval(estimate),
-            value: Some(*estimate),
-        }
-    }
-
-    /// A time in nanoseconds.
-    fn duration(ns: f64) -> Entry {
-        Entry {
-            text: number::duration(ns),
-            value: Some(exact(ns)),
-        }
-    }
-
-    /// A time in nanoseconds, with its interval.
-    fn duration_estimate(ns: &Estimate) -> Entry {
-        Entry {
-            text: format!("{} {}", number::duration(ns.value), number::duration_interval(ns)),
-            value: Some(*ns),
-        }
-    }
-}
-
-/// A value that is known, not estimated: without an interval.
-fn exact(value: f64) -> Estimate {
-    Estimate {
-        value,
-        low: value,
-        high: value,
-        confidence: 0.0,
-        n: 1,
-    }
-}
+pub use self::section::{Analysis, Column, Entry, Line, Part};
+use super::group::Group;
 
 /// Every section that a study's groups have something for. `others` are those of no article, whose own figures show
 /// their groups; `all` is every group.

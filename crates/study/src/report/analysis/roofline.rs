@@ -3,7 +3,10 @@
 use rsalab_engines::{Job, Mode};
 use rsalab_measure::{Estimate, peak::Peak};
 
-use super::{Analysis, Column, Entry, Line, Part, work::multiply_adds};
+use super::{
+    section::{Analysis, Column, Entry, Line, Part},
+    work::multiply_adds,
+};
 use crate::{
     distinct::distinct,
     number,

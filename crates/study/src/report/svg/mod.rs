@@ -1,9 +1,8 @@
 //! A figure as SVG: the files, and all that the page shows of it.
 //!
-//! A figure of named places has horizontal bars with their values, or boxes, or a map; one of numbers has lines or steps,
-//! named at their right end.
-//! The page contains the drawing of the file, one for narrow windows, and both with the other scale of values; its
-//! script only chooses between them. Each point contains the words that describe it.
+//! A figure of named places has horizontal bars with their values, or boxes, or a map; one of numbers has lines or
+//! steps, named at their right end. The page contains the drawing of the file, one for narrow windows, and both with
+//! the other scale of values; its script only chooses between them. Each point contains the words that describe it.
 
 mod axis;
 mod bars;
@@ -47,7 +46,8 @@ pub fn svg(figure: &Figure) -> String {
 pub(super) fn drawings(figure: &Figure) -> Vec<Drawing> {
     let is_log = figure.y.scale == Scale::Log;
     let mut scales = vec![is_log];
-    // Shares from 0 to 100, a map's shades, and boxes that are narrow compared with their distance from 0 have one scale.
+    // Shares from 0 to 100, a map's shades, and boxes that are narrow compared with their distance from 0 have one
+    // scale.
     let has_one = matches!(figure.layout, Layout::Steps | Layout::Map | Layout::Boxes);
     if !has_one && figure.values().all(|value| value > 0.0) {
         scales.push(!is_log);
