@@ -85,7 +85,7 @@ fn planted(folder: &Path) -> Secrets {
 }
 
 /// Every command that reads a secret, with what it makes kept out of standard output.
-const COMMANDS: [&str; 68] = [
+const COMMANDS: [&str; 70] = [
     "key check key.pem key.jwk key.openssh key.pkcs1",
     "key check encrypted.pem --password-file password",
     "key check encrypted.pem --password-file wrong",
@@ -131,6 +131,8 @@ const COMMANDS: [&str; 68] = [
     "study key.pem --out made",
     "report message",
     "export password --samples --out made",
+    "profile message --out made",
+    "text-encrypt --key key.pem --profile key.pem message --out made",
     "resume message",
     "merge key.pem message --out made",
     "slurm keygen --parts 2 --out made -- --count message",
