@@ -122,6 +122,31 @@ fn recipients_in_every_format() {
     ] {
         assert_failure(&typed(here, line), 2, words);
     }
+    // A key whose file says what it is for.
+    let jwk = String::from_utf8(read(here, "three.pub")).expect("it is text");
+    for (name, member, code) in [
+        ("sig", "\"use\":\"sig\"", 3),
+        ("block", "\"alg\":\"RSA-OAEP-256\"", 3),
+        ("enc", "\"use\":\"enc\"", 0),
+    ] {
+        write(here, name, jwk.replacen('{', &format!("{{{member},"), 1));
+        let output = typed(here, &format!("encrypt --key {name} message --out {name}.age"));
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        assert_eq!(
+            said(&output).contains("add --raw-oaep"),
+            name == "block",
+            "{}",
+            said(&output)
+        );
+        assert_done(&typed(
+            here,
+            &format!("encrypt --any-use --key {name} message --out {name}.any"),
+        ));
+        assert_eq!(
+            stdout(&typed(here, &format!("decrypt --key three {name}.any"))),
+            "for four"
+        );
+    }
     let refused = typed(here, "decrypt --raw-oaep --key key.pem sealed");
     assert_failure(&refused, 3, "sealed is a sealed file, and no block");
 }

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, mem::discriminant};
 
 use rand_core::Rng;
 use rsalab_rsa::random::InsecureStudySeed;
-use rsalab_sealed::{Error, decrypt};
+use rsalab_sealed::{Error, armor, decrypt, encrypt};
 
-use crate::round_trips::{KEYS, identity, message, sealed};
+use crate::round_trips::{KEYS, identity, message, recipients, sealed};
 
 /// Bytes of a chunk in a file.
 const CHUNK: usize = (64 << 10) + 16;
@@ -201,4 +201,28 @@ fn every_bit_counts() {
     for len in 0..file.len() {
         assert!(decrypt(&identity, &file[..len], Vec::new(), 1).is_err(), "{len} bytes");
     }
+}
+
+/// Every bit of a text: what is between its lines may change, what they say may not.
+#[test]
+fn every_bit_of_a_text_counts_or_says_the_same() {
+    let key = &KEYS[0];
+    let identity = identity(key);
+    let mut writer = armor::Writer::new(Vec::new());
+    encrypt(&recipients(&[key]), &b"a short message"[..], &mut writer, 1).expect("there is room");
+    let text = writer.finish().expect("there is room");
+    let mut same = 0;
+    for bit in 0..8 * text.len() {
+        let mut changed = text.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let mut released = Vec::new();
+        match decrypt(&identity, &changed[..], &mut released, 1) {
+            Ok(()) => {
+                assert_eq!(released, b"a short message", "bit {bit}");
+                same += 1;
+            }
+            Err(_) => assert!(released.is_empty(), "bit {bit}"),
+        }
+    }
+    assert!(same <= 2, "{same} changes do nothing");
 }
