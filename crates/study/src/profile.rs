@@ -6,6 +6,9 @@
 //! best                 of those within 2 % of the fastest the plainest: no forced kernel, few threads, a small batch
 //! ```
 //!
+//! Settings are compared by their speeds, pauses included. Where disturbed cells are asked for, all are compared by the
+//! medians of their times instead: pauses are then somebody else's, and say nothing of the settings.
+//!
 //! A setting that is faster by less than the machine drifts is not worth a thread. Whether a profile keeps its promise
 //! is measured by another study of the same cells: [`compared`].
 
@@ -18,6 +21,7 @@ use serde::Serialize;
 
 use crate::{
     articles,
+    compare::Figures,
     cpus::Cpus,
     error::Error,
     report::{Group, Report, Row, speed_of, unit_of},
@@ -30,7 +34,7 @@ use crate::{
 pub struct Made {
     /// The profile.
     pub profile: Profile,
-    /// Cells that were disturbed, and left out.
+    /// Cells that were disturbed: the operations and sizes that have one are left out, or not, as was asked.
     pub disturbed: usize,
 }
 
@@ -105,7 +109,7 @@ impl Place {
     }
 }
 
-/// The profile of a study. Disturbed cells are left out unless they are asked for.
+/// The profile of a study. An operation and size of which a cell was disturbed is left out, unless these are asked for.
 ///
 /// # Errors
 /// [`ProfileError`].
@@ -115,17 +119,18 @@ pub fn of(store: &Store, with_disturbed: bool) -> Result<Made, ProfileError> {
     let mut disturbed = 0;
     let mut choices = Vec::new();
     for place in places(&report) {
-        let all = settings(&report, place);
-        disturbed += all.iter().filter(|setting| setting.is_disturbed).count();
-        let usable = all
-            .into_iter()
-            .filter(|setting| with_disturbed || !setting.is_disturbed);
-        choices.extend(choice(&report, place, usable.collect(), with_disturbed));
+        let all = settings(&report, place, with_disturbed);
+        let of_place = all.iter().filter(|setting| setting.is_disturbed).count();
+        disturbed += of_place;
+        // Of those that are left the best would be the best of what nobody disturbed, not of all.
+        if of_place == 0 || with_disturbed {
+            choices.extend(choice(&report, place, all, with_disturbed));
+        }
     }
     if choices.is_empty() {
         return Err(ProfileError::Nothing(match disturbed {
             0 => "no cell of the engine 'own' is done".to_owned(),
-            _ => format!("all of the {disturbed} cells of the engine 'own' were disturbed"),
+            _ => format!("{disturbed} cells of the engine 'own' were disturbed, of every operation and size"),
         }));
     }
     Ok(Made {
@@ -140,11 +145,12 @@ pub fn of(store: &Store, with_disturbed: bool) -> Result<Made, ProfileError> {
     })
 }
 
-/// A profile's settings compared with every setting that a study has measured for the same operation and size.
+/// A profile's settings compared with every setting that a study has measured for the same operation and size. Where a
+/// cell was disturbed nothing is compared, unless these are asked for.
 ///
 /// # Errors
 /// The study cannot be read, or is of another machine.
-pub fn compared(profile: &Profile, store: &Store) -> Result<Vec<Compared>, ProfileError> {
+pub fn compared(profile: &Profile, store: &Store, with_disturbed: bool) -> Result<Vec<Compared>, ProfileError> {
     let cpu = machine(store)?;
     profile
         .check_against(&cpu)
@@ -160,7 +166,10 @@ pub fn compared(profile: &Profile, store: &Store) -> Result<Vec<Compared>, Profi
             }
             op => profile.operation(op.name(), place.bits),
         }?;
-        let all = settings(&report, place);
+        let all = settings(&report, place, with_disturbed);
+        if !with_disturbed && all.iter().any(|setting| setting.is_disturbed) {
+            return None;
+        }
         let own = all.iter().find(|setting| {
             (setting.threads, setting.batch, &setting.kernel) == (chosen.threads, chosen.batch, &chosen.kernel)
         })?;
@@ -224,16 +233,16 @@ fn groups(report: &Report, place: Place) -> impl Iterator<Item = &Group> {
     report.groups.iter().filter(is_here)
 }
 
-fn settings(report: &Report, place: Place) -> Vec<Setting> {
+fn settings(report: &Report, place: Place, by_median: bool) -> Vec<Setting> {
     let of_group = |group: &'_ Group| {
-        let of_row = |row: &Row| Setting::of(&group.job, row);
+        let of_row = |row: &Row| Setting::of(&group.job, row, by_median);
         group.rows.iter().filter_map(of_row).collect::<Vec<_>>()
     };
     groups(report, place).flat_map(of_group).collect()
 }
 
 impl Setting {
-    fn of(job: &Job, row: &Row) -> Option<Setting> {
+    fn of(job: &Job, row: &Row, by_median: bool) -> Option<Setting> {
         let kernel = match row.engine.split_once(':') {
             None if row.engine == "own" => None,
             Some(("own", variant)) => Some(
@@ -252,7 +261,7 @@ impl Setting {
             threads: job.threads,
             batch: job.batch,
             kernel: kernel.map(|kernel| kernel.name.to_owned()),
-            speed: speed_of(job, &figures.ops_per_s),
+            speed: speed_of(job, &speed(&figures, by_median)),
             call_ns: figures.ns_per_op.value * (job.batch * at_once) as f64,
             unit: unit_of(job),
             is_disturbed: row.disturbance.as_ref().is_some_and(|it| it.is_grave()),
@@ -264,6 +273,14 @@ impl Setting {
         let batch = (self.batch > 1).then(|| format!(", batch {}", self.batch));
         let kernel = self.kernel.as_ref().map(|kernel| format!(", {kernel}"));
         threads + &batch.unwrap_or_default() + &kernel.unwrap_or_default()
+    }
+}
+
+/// Operations in a second: with pauses, or by the median of the time.
+fn speed(figures: &Figures, by_median: bool) -> Estimate {
+    match by_median && figures.ns_per_op.low > 0.0 {
+        true => figures.ns_per_op.reciprocal().scaled(1e9),
+        false => figures.ops_per_s,
     }
 }
 
@@ -280,12 +297,15 @@ fn choice(report: &Report, place: Place, settings: Vec<Setting>, with_disturbed:
         .filter(|setting| setting.speed.value >= most * (1.0 - DRIFT));
     let best = alike.min_by_key(|setting| (setting.kernel.is_some(), setting.threads, setting.batch))?;
     let rows = groups(report, place).flat_map(|group| {
-        let speed = |row: &Row| {
+        let of_row = |row: &Row| {
             let is_disturbed = row.disturbance.as_ref().is_some_and(|it| it.is_grave());
             let figures = row.figures.filter(|_| with_disturbed || !is_disturbed)?;
-            Some((row.engine.clone(), speed_of(&group.job, &figures.ops_per_s).value))
+            Some((
+                row.engine.clone(),
+                speed_of(&group.job, &speed(&figures, with_disturbed)).value,
+            ))
         };
-        group.rows.iter().filter_map(speed).collect::<Vec<_>>()
+        group.rows.iter().filter_map(of_row).collect::<Vec<_>>()
     });
     let engine = rows.max_by(|one, other| one.1.total_cmp(&other.1))?;
     Some(Choice {

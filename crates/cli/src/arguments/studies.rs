@@ -211,7 +211,7 @@ pub(crate) struct Profile {
     /// than the fastest there.
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(crate) against: Option<PathBuf>,
-    /// Use cells that other programs or a quota disturbed, too.
+    /// Use cells that other programs or a quota disturbed, too, and compare settings by the medians of their times.
     #[arg(long)]
     pub(crate) with_disturbed: bool,
     #[command(flatten)]

@@ -53,7 +53,7 @@ fn note(made: &Made, with_disturbed: bool, log: Log) {
         let cells = number::counted(made.disturbed, "cell");
         log.note(match with_disturbed {
             true => format!("{cells} of it were disturbed, and are used nevertheless"),
-            false => format!("{cells} of it were disturbed, and are left out"),
+            false => format!("{cells} of it were disturbed: the operations and sizes that have one are left out"),
         });
     }
 }
@@ -75,19 +75,21 @@ fn check(profile: &Profile, arguments: &arguments::Profile) -> Result<()> {
     let Some(against) = &arguments.against else {
         return Ok(());
     };
-    let compared = profile::compared(profile, &open(against)?).map_err(failure)?;
+    let compared = profile::compared(profile, &open(against)?, arguments.with_disturbed).map_err(failure)?;
     if compared.is_empty() {
-        let what = "the two studies have no operation and size in common";
+        let what = "the two studies have no operation and size in common that nobody disturbed";
         return Err(Failure::new(Class::Input, what));
     }
     output::print(arguments.json.json, &compared, || shown_compared(&compared))?;
     let slower: Vec<&Compared> = compared.iter().filter(|one| one.share.value < LEAST).collect();
+    let sure = slower.iter().filter(|one| one.share.high < LEAST).count();
     match slower.len() {
         0 => Ok(()),
         some => Err(Failure::new(
             Class::Verification,
             format!(
-                "{some} of {} settings of the profile are more than {} slower than the fastest",
+                "{some} of {} settings of the profile are more than {} slower than the fastest, {sure} of them beyond \
+                 the interval",
                 compared.len(),
                 number::percent(1.0 - LEAST)
             ),

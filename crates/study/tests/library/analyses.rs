@@ -296,6 +296,34 @@ fn every_format_has_them(report: &Report) {
     assert!(tex.contains("of the work in turn"));
 }
 
+/// A tenth of the samples take forty times as long: the bins begin where the samples do, not below nothing.
+#[test]
+fn bins_lie_where_samples_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = "[[grid]]\noperations = ['private']\nengines = ['own']\nbits = [2048]\n";
+    let mut planted = Planted::on(&machine(), directory.path(), plan, &host(&["own"], 2));
+    let group = planted.groups().remove(0);
+    planted.begin(&group.cells[0], &beginning("own"));
+    for round in 0..3 {
+        let times = (0..20).map(|index| {
+            if index % 10 == 0 {
+                4_000_000
+            } else {
+                100_000 + 500 * index
+            }
+        });
+        planted.add(&group, 0, round, block(times));
+    }
+    let id = group.cells[0].id;
+    planted.study.store_mut().complete_cell(id, &[]).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
+    let part = part(&report, "distributions", "histogram-private-2048");
+    let points = &part.figures[0].series[0].points;
+    assert!(points[0].x > -10.0 && points[0].y > 50.0, "{points:?}");
+    let share: f64 = points.iter().map(|point| point.y).sum();
+    assert!((share - 100.0).abs() < 1e-9, "{share}");
+}
+
 /// A study of one cell has nothing to compare it with but the peak, if that was measured.
 #[test]
 fn one_cell_has_hardly_a_section() {

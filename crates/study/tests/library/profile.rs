@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use rsalab_engines::Job;
+use rsalab_measure::Losses;
 use rsalab_rsa::profile::{Cpu, Profile, Text};
-use rsalab_study::profile;
+use rsalab_study::{
+    profile,
+    store::{BlockRecord, TakenBlock},
+};
 
 use crate::support::{self, Planted, beginning, host};
 
@@ -79,10 +83,10 @@ fn another_study_tells_how_good_the_settings_are() {
         (directory, planted)
     });
     let profile = profile::of(one.1.study.store(), false).unwrap().profile;
-    let same = profile::compared(&profile, one.1.study.store()).unwrap();
+    let same = profile::compared(&profile, one.1.study.store(), false).unwrap();
     assert!(same.iter().all(|one| one.share.value > 0.97), "{same:?}");
     // There the portable kernel is slower than the other one, for the long text.
-    let compared = profile::compared(&profile, another.1.study.store()).unwrap();
+    let compared = profile::compared(&profile, another.1.study.store(), true).unwrap();
     assert_eq!(compared.len(), 3);
     let long = compared.iter().find(|one| one.symbols == 10_000).unwrap();
     assert!((long.share.value - 1.0 / (0.8 * 1.6)).abs() < 0.01, "{long:?}");
@@ -93,4 +97,49 @@ fn another_study_tells_how_good_the_settings_are() {
     assert!(long.fastest.starts_with("2 threads") || long.fastest.starts_with("4 threads"));
     let short = compared.iter().find(|one| one.symbols == 100).unwrap();
     assert_eq!(short.share.value, 1.0);
+}
+
+/// A fifth of the time of one cell was somebody else's: the best of the others would not be the best of all.
+#[test]
+fn an_operation_that_was_disturbed_has_no_setting_unless_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = "[[grid]]\noperations = ['text_encrypt']\nengines = ['own']\nbits = [1024]\nthreads = [1, 2]\n\
+                symbols = [100, 10_000]\n";
+    let mut planted = Planted::on(&support::MACHINE, directory.path(), plan, &host(&["own"], 2));
+    for group in planted.groups() {
+        let cell = group.cells[0].clone();
+        planted.begin(&cell, &beginning("own"));
+        let is_disturbed = (cell.job.symbols, cell.job.threads) == (100, 1);
+        for round in 0..6 {
+            let record = BlockRecord {
+                cell: cell.id,
+                session: planted.session,
+                taken: TakenBlock {
+                    order_index: round as u64,
+                    round,
+                    worker_pid: Some(1),
+                    report: support::block([10_000 * cell.job.threads as u64; 10]),
+                    losses: is_disturbed.then_some(Losses {
+                        wall_ns: 100_000_000,
+                        cpu_ns: 80_000_000,
+                        waited_ns: 20_000_000,
+                        others_ns: Some(20_000_000),
+                        cpus: 2,
+                        ..Losses::default()
+                    }),
+                },
+            };
+            planted.study.store_mut().add_block(group.id, &record).unwrap();
+        }
+        planted.study.store_mut().complete_cell(cell.id, &[]).unwrap();
+    }
+    let store = planted.study.store();
+    let made = profile::of(store, false).unwrap();
+    assert_eq!(made.disturbed, 1);
+    let lengths = |made: &profile::Made| -> Vec<usize> { made.profile.choices.iter().map(|it| it.symbols).collect() };
+    assert_eq!(lengths(&made), [10_000]);
+    assert_eq!(profile::compared(&made.profile, store, false).unwrap().len(), 1);
+    let all = profile::of(store, true).unwrap();
+    assert_eq!((all.disturbed, lengths(&all)), (1, vec![100, 10_000]));
+    assert_eq!(all.profile.text(Text::Encrypt, 1024, 100).unwrap().threads, 1);
 }

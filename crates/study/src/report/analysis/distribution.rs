@@ -44,7 +44,8 @@ pub(super) fn of(groups: &[Group]) -> Option<Analysis> {
     let mut drawn: Vec<&Group> = groups.iter().filter(|group| !samples(group).is_empty()).collect();
     let all = drawn.len();
     // Those whose times are a matter of chance first: a median says least of them.
-    drawn.sort_by_key(|group| !compare::is_random(group.job.op));
+    let is_random = |group: &Group| compare::is_random(group.job.op);
+    drawn.sort_by_key(|group| (!is_random(group), group.job.threads, group.job.batch));
     drawn.truncate(MOST_JOBS);
     let parts: Vec<Part> = drawn.into_iter().flat_map(parts).collect();
     let more = match all.saturating_sub(MOST_JOBS) {
@@ -229,7 +230,11 @@ fn histogram(name: &str, title: &str, samples: &[Samples<'_>]) -> Option<Part> {
     if width <= 0.0 || !width.is_finite() {
         return None;
     }
-    let (low, width) = (low - 0.25 * width, 1.5 * width / BINS as f64);
+    // A quarter more on both sides, as far as there are samples: no time is less than nothing.
+    let ends = [0.0, 1.0].map(reach);
+    let (least, most) = (ends[0][0], ends[1][ends[1].len() - 1]);
+    let (low, high) = ((low - 0.25 * width).max(least), (high + 0.25 * width).min(most));
+    let width = (high - low) / BINS as f64;
     let edge = |bin: usize| low + width * bin as f64;
     let shares = |one: &Samples<'_>| {
         let mut counts = [0_usize; BINS];
