@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests rsalab.ray on three nodes of Ray on this machine; Ray comes from the Python package index.
-#   scripts/ray-test.sh [KEYS]
+#   scripts/ray-test.sh [KEYS [MODULI]]
 # The Python package is the one that scripts/python.sh has built; the program is RSALAB_PROGRAM's, or target/release's.
 set -eu
 cd "$(dirname "$0")/.."

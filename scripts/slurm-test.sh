@@ -1,13 +1,15 @@
 #!/bin/sh
 # Runs rsalab in parts through Slurm and compares with the whole: three nodes on this machine, one of which is killed.
-#   scripts/slurm-test.sh PROGRAM [KEYS]
+#   scripts/slurm-test.sh PROGRAM [KEYS [MODULI]]
 # Needs root, for Slurm's daemons start tasks as their users: Debian's slurmd, slurmctld and munge are installed where
 # they are missing. Everything else is in a temporary folder, and stopped at the end.
 set -eu
 
 program=$(realpath "$1")
 plan=$(realpath "$(dirname "$0")/parts.toml")
+moduli_script=$(realpath "$(dirname "$0")/moduli.sh")
 keys=${2:-20000}
+moduli=${3:-3000}
 say() { echo "slurm-test: $*"; }
 fail() { say "FAILED: $*" >&2; exit 1; }
 if [ "$(id -u)" != 0 ]; then echo "SKIPPED: Slurm's daemons need root"; exit 0; fi
@@ -142,4 +144,29 @@ cells=$(tail -n +2 "$work/study/whole/results.csv" | wc -l)
 done_cells=$(tail -n +2 "$work/study/whole/results.csv" | grep -c ',done,' || true)
 if [ "$cells" != 60 ]; then fail "$cells cells"; fi
 say "study: $cells cells, each once, $done_cells done, in $(($(date +%s) - begun)) s"
+
+# An audit in four parts, a node killed in the middle: the findings are those of one audit.
+rm -f "$work/slurmd-n3.pid"
+node n3
+scontrol update nodename=n3 state=resume
+until_true 60 idle 3
+sh "$moduli_script" "$moduli" >"$work/moduli"
+begun=$(date +%s)
+"$program" slurm audit --parts 4 --time 60 --out "$work/audit" -- "$work/moduli" --memory 500M
+line=$(submitted "$work/audit")
+say "$line"
+parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
+merge=$(echo "$line" | sed 's/.*merge: job //')
+until_true 120 running "$parts" n1
+say "killing n1"
+kill -9 "$(cat "$work/slurmd-n1.pid")"
+for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
+scontrol update nodename=n1 state=down reason=killed
+until_true 7200 ended "$merge"
+test -f "$work/audit/findings.jsonl" || fail "there are no merged findings: $(tail -n 3 "$work"/audit/logs/*)"
+took=$(($(date +%s) - begun))
+"$program" audit "$work/moduli" --json --fail-on never --quiet >"$work/one.jsonl"
+cmp "$work/audit/findings.jsonl" "$work/one.jsonl" || fail "the parts have found something else than one audit"
+grep -q '"finding":"shared-prime"' "$work/one.jsonl" || fail "the shared prime was not found"
+say "audit: $moduli moduli in 4 parts, $(wc -l <"$work/one.jsonl") lines as of one audit, in $took s"
 say "ok"

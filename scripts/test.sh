@@ -88,9 +88,9 @@ step "blind-rsa: long tests" blind_rsa test --release -- --ignored --show-output
 
 # The Python package, in a virtual environment.
 step "Python" sh scripts/python.sh
-# Parts of keys and of a study, on three nodes of which one is lost.
-step "Ray: three nodes" sh scripts/ray-test.sh 6000
-step "Slurm: three nodes" sh scripts/slurm-test.sh target/release/rsalab 20000
+# Parts of keys, of a study and of an audit, on three nodes of which one is lost.
+step "Ray: three nodes" sh scripts/ray-test.sh 6000 2000
+step "Slurm: three nodes" sh scripts/slurm-test.sh target/release/rsalab 20000 2000
 # The OpenSSL provider under programs that are installed here.
 provider=integrations/openssl-provider/scripts
 step "provider: build" $cargo build --release --locked --package rsalab-openssl-provider

@@ -1,6 +1,6 @@
 """rsalab.ray on a cluster of three nodes on this machine, one of which is removed in the middle.
 
-    ray_cluster.py [KEYS]
+    ray_cluster.py [KEYS [MODULI]]
 
 scripts/ray-test.sh runs it.
 """
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import rsalab.audit
 import rsalab.ray
 from rsalab.study import Study
 
@@ -24,6 +25,7 @@ ray: Any = importlib.import_module("ray")
 Cluster: Any = importlib.import_module("ray.cluster_utils").Cluster
 
 PLAN = Path(__file__).parents[3] / "scripts" / "parts.toml"
+MODULI = PLAN.with_name("moduli.sh")
 
 
 def remove_after(cluster: Any, node: Any, parts: int) -> Any:
@@ -46,6 +48,7 @@ def entries(archive: Path) -> list[dict[str, Any]]:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    of_audit = int(sys.argv[2]) if len(sys.argv) > 2 else 3_000
     here = Path(tempfile.mkdtemp(prefix="rsalab-ray-test-"))
     began = time.monotonic()
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
@@ -72,6 +75,20 @@ def main() -> None:
     assert len(cells["engine"]) == 60, len(cells["engine"])
     assert set(cells["state"]) == {"done"}, set(cells["state"])
     print(f"ray-test: a study of 60 cells, each once, in {time.monotonic() - began:.1f} s", flush=True)
+
+    node = cluster.add_node(num_cpus=1)
+    moduli = here / "moduli"
+    moduli.write_bytes(subprocess.run(["sh", str(MODULI), str(of_audit)], stdout=subprocess.PIPE, check=True).stdout)
+    began = time.monotonic()
+    scratch = here / "scratch"
+    findings = rsalab.ray.audit(here / "audit", [moduli], parts=4, scratch=scratch, progress=remove_after(cluster, node, 1))
+    took = time.monotonic() - began
+    words = ["audit", str(moduli), "--json", "--fail-on", "never", "--quiet"]
+    one = subprocess.run([os.environ["RSALAB_PROGRAM"], *words], stdout=subprocess.PIPE, check=True).stdout
+    assert findings.read_bytes() == one
+    rules = {finding.rule for finding in rsalab.audit.read(findings).findings}
+    assert "shared-prime" in rules, rules
+    print(f"ray-test: {of_audit} moduli audited in 4 parts, as one audit, in {took:.1f} s", flush=True)
 
     # The same CPUs, with and without Ray, in turn: two tasks of a CPU each beside the program with two threads.
     ratios = []

@@ -241,3 +241,6 @@ fn sharing(moduli: &[&[u8]], store: &Store, threads: usize) -> Result<Vec<Record
     }
     Ok(sharing)
 }
+
+#[cfg(test)]
+mod measured;
