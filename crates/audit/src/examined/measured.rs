@@ -1,4 +1,4 @@
-//! The search alone, of many moduli, and of new ones against saved ones, with its times. Sizes come from the environment:
+//! The search alone, of many moduli, and of new ones against saved ones, with its times. The environment has the sizes:
 //!
 //! ```text
 //! RSALAB_AUDIT_MODULI=1000000 RSALAB_AUDIT_NEW=1000 RSALAB_AUDIT_MEMORY=2000000000 RSALAB_AUDIT_SCRATCH=/var/tmp \
