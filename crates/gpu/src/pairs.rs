@@ -2,7 +2,7 @@
 //!
 //! Pairs lie in slots on the device. A slot belongs to a key; two items of a batch never share one.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Mutex};
 
 use rsalab_arith::{Error, Invertible};
 use zeroize::Zeroizing;
@@ -182,15 +182,24 @@ fn draw_by_threads(
     if threads == 1 {
         return parts.try_for_each(|((numbers, inverses), source)| source.draw(numbers, inverses));
     }
+    let parts = Mutex::new(parts);
+    let next = || parts.lock().expect("nothing panics while it takes a part").next();
+    let work = || {
+        while let Some(((numbers, inverses), source)) = next() {
+            source.draw(numbers, inverses)?;
+        }
+        Ok(())
+    };
     std::thread::scope(|scope| {
-        let running: Vec<_> = parts
-            .map(|((numbers, inverses), source)| scope.spawn(move || source.draw(numbers, inverses)))
-            .collect();
-        let ended = running
+        // Where the system gives fewer threads, these and this one draw all.
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
+        let own = work();
+        let others = others
             .into_iter()
             .map(|thread| thread.join().expect("drawing does not panic"));
         // All of them end before the first failure is told.
-        ended.collect::<Vec<_>>().into_iter().collect()
+        others.collect::<Vec<_>>().into_iter().fold(own, Result::and)
     })
 }
 
