@@ -14,6 +14,7 @@
 //! | which values can be typed | `values` |
 
 mod audit;
+mod barometer;
 mod blind;
 mod cluster;
 mod keys;
@@ -28,6 +29,7 @@ use std::env;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use audit::{Audit, AuditCommand, AuditMerge, AuditPlan, FoundOptions, ReadOptions};
+pub(crate) use barometer::{Barometer, BarometerPack, BarometerPage, BarometerVerify};
 pub(crate) use blind::{Blind, BlindFinalize, BlindKey, BlindRequest, BlindSign, BlindVerify};
 pub(crate) use cluster::{JobOptions, Slurm, SlurmAudit, SlurmKeygen, SlurmStudy};
 pub(crate) use keys::{Key, KeyCheck, KeyConvert, KeyFormat, KeyPublic, Keygen};
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     Compare(Compare),
     Export(Export),
     Profile(Profile),
+    #[command(subcommand)]
+    Barometer(Barometer),
     Bench(Bench),
     Engines(Engines),
     Vectors(Vectors),

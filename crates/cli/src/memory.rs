@@ -69,6 +69,7 @@ fn holds(command: &Command) -> Holds {
         | Command::Compare(_)
         | Command::Export(_)
         | Command::Profile(_)
+        | Command::Barometer(_)
         | Command::Bench(_)
         | Command::Engines(_)
         | Command::Vectors(_)

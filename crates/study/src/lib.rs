@@ -12,6 +12,7 @@
 //! | studies beside each other: versions, days, machines | [`comparison`] |
 //! | the samples, for other programs | [`export`] |
 //! | the settings that suit its machine | [`profile`] |
+//! | measurements of many machines, sent by whoever has one, and verified | [`barometer`] |
 //! | parts of a study or of many keys, on several machines | [`part`] |
 //! | how a number, or a word for a shell, is written | [`number`], [`shell`] |
 //! | published studies done again | [`articles`] |
@@ -50,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 pub mod articles;
+pub mod barometer;
 pub mod bench;
 pub mod calibrate;
 pub mod compare;

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use crate::{arguments::Command, exit::Result, output::Log, patience::check_randomness};
 
 mod audit;
+mod barometer;
 mod bench;
 mod blind;
 mod calibrate;
@@ -62,6 +63,7 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Compare(arguments) => compare::run(&arguments, log),
         Command::Export(arguments) => export::run(&arguments, log),
         Command::Profile(arguments) => profile::run(&arguments, log),
+        Command::Barometer(arguments) => barometer::run(&arguments, log),
         Command::Bench(arguments) => bench::run(&arguments, log),
         Command::Engines(arguments) => engines::run(&arguments),
         Command::Vectors(arguments) => vectors::run(&arguments, log),

@@ -4,6 +4,7 @@
 mod audit;
 mod audits;
 mod bad_input;
+mod barometer;
 mod blind;
 mod calibrate;
 mod cipher;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rsalab_engines::{Mode, Op, Registry};
+use rsalab_engines::{Mode, Op, Registry, registry};
 use rsalab_study::{
     ErrorClass,
     plan::{Engines, Host, Plan, PlanError, Preset, Seed, Threads, title},
@@ -484,6 +484,29 @@ fn files_that_are_no_plans_are_refused() {
     let message = read();
     assert!(message.contains("line 2") && message.contains("UTF-8"), "{message}");
     assert!(Plan::read(directory.path(), &host()).is_err(), "a directory is no plan");
+}
+
+/// On any number of CPUs, each job once.
+#[test]
+fn every_preset_unfolds_on_any_machine() {
+    let known: Vec<String> = registry::engines().iter().map(|entry| entry.name.to_string()).collect();
+    for logical_cpus in [1, 2, 3, 4, 64] {
+        let host = Host {
+            present: known.clone(),
+            known: known.clone(),
+            logical_cpus,
+        };
+        for preset in Preset::all() {
+            let plan = preset.plan(&host);
+            let groups = plan.groups(&host);
+            assert!(
+                groups.is_ok_and(|groups| !groups.is_empty()),
+                "{} on {logical_cpus}",
+                preset.name()
+            );
+            assert_eq!(Plan::parse(&plan.to_toml(), &host).unwrap(), plan, "{}", preset.name());
+        }
+    }
 }
 
 #[test]
