@@ -32,6 +32,17 @@ pub(crate) fn read(modulus: &Modulus, inputs: &[u8], values: &mut [u64], status:
     }
 }
 
+/// Withholds results that are not below the modulus: congruent to the right ones, and so past a check that computes
+/// modulo n, but not what was asked for. A fault in the copy of n that they were reduced by makes them.
+pub(crate) fn withhold_unreduced(modulus: &Modulus, values: &mut [u64], status: &mut [Status]) {
+    for (value, status) in values.chunks_exact_mut(modulus.limbs()).zip(status) {
+        if *status == Status::Done && !declassify(words::is_less(value, modulus.n())) {
+            value.fill(0);
+            *status = Status::Fault;
+        }
+    }
+}
+
 /// Writes a step's outputs: zero for an item that is not done.
 pub(crate) fn write(modulus: &Modulus, values: &[u64], outputs: &mut [u8], status: &[Status]) {
     let len = modulus.bits().div_ceil(8);

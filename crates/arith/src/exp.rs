@@ -1,5 +1,6 @@
 //! Exponentiation over any kernel.
 
+use crate::fault::{self, Place};
 use crate::kernel::{FixedWindow, LaneKernel};
 use crate::limbs::words;
 use zeroize::Zeroizing;
@@ -47,6 +48,11 @@ impl Digits {
         for (to, from) in windows.zip(from.digits.chunks_exact(from.lanes)) {
             to[lane] = from[from_lane];
         }
+    }
+
+    /// The digits as they lie in memory.
+    pub(crate) fn pass_fault(&mut self, place: Place) {
+        fault::pass_bytes(place, &mut self.digits);
     }
 
     fn entries(&self) -> usize {
@@ -101,9 +107,12 @@ pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power
         let words = value.len();
         let (selected, working) = working.split_at_mut(words);
         let (table, working) = working.split_at_mut(digits.entries() * words);
+        fault::pass(Place::Base, value);
         fill_table(kernel, moduli, table, value, working);
+        fault::pass(Place::Table, table);
         let (first, digits) = digits.digits.split_at(digits.lanes);
         kernel.select(table, first, value);
+        fault::pass(Place::First, value);
         FixedWindow {
             moduli,
             value,
@@ -168,6 +177,14 @@ impl PublicExponent {
         match self {
             Self::Sparse(_) => 2 * K::words(limbs) + K::working_words(limbs),
             Self::Dense(digits) => digits.windows.working_words::<K>(limbs),
+        }
+    }
+
+    /// The exponent as it lies in memory.
+    pub(crate) fn pass_fault(&mut self, place: Place) {
+        match self {
+            Self::Sparse(e) => fault::pass(place, e),
+            Self::Dense(digits) => digits.pass_fault(place),
         }
     }
 

@@ -14,6 +14,7 @@
 //! | How is it protected? | `power::blinded_check`: blinding, and the check of a result before it is released; `invertible`: what blinds |
 //! | Where do secrets become public? | [`declassify`](mod@declassify) |
 //! | Where do random numbers come from? | [`random`]: the system's generator, after a health test |
+//! | What comes of a bit that is flipped? | [`fault`]: places in memory; with the feature `faults`, a campaign over all of them |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
@@ -33,6 +34,7 @@ pub mod declassify;
 mod dispatch;
 mod error;
 mod exp;
+pub mod fault;
 pub mod integer;
 mod invertible;
 mod kernel;

@@ -1,6 +1,7 @@
 //! The private operation: x^d mod n, by CRT or without, blinded, checked before release, in constant time.
 
 use crate::batch;
+use crate::fault::{self, Place};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat};
 use crate::power::Exponentiation;
@@ -64,11 +65,18 @@ impl PrivateContext {
         Ok(Self::with_power(key, kernel, modulus, power))
     }
 
-    fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Exponentiation>) -> Self {
+    fn with_power(
+        key: &CheckedPrivateKey,
+        kernel: Kernel,
+        mut modulus: Modulus,
+        power: Box<dyn Exponentiation>,
+    ) -> Self {
+        let check = kernel.blinded_check(&modulus, &key.public().exponent());
+        modulus.pass_fault(Place::KeyModulus);
         Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
-            check: kernel.blinded_check(&modulus, &key.public().exponent()),
+            check,
             modulus,
             power,
         }
@@ -162,13 +170,17 @@ impl PrivateContext {
         let given = &mut given[..status.len() * limbs];
         let values = &mut values[..status.len() * limbs];
         batch::read(modulus, inputs, given, status);
+        fault::pass(Place::Input, given);
         values.copy_from_slice(given);
         self.check.advance(blinding, working)?;
         self.check.blind(blinding, values, working);
         for values in values.chunks_mut(self.power.items() * limbs) {
             self.power.raise(values, working);
         }
+        // Read once more: what the power was taken of is compared with what the caller gave.
+        batch::read(modulus, inputs, given, status);
         self.check.release(blinding, given, values, working, status);
+        batch::withhold_unreduced(modulus, values, status);
         if status.contains(&Status::Fault) {
             // The fault may have been in the pairs themselves.
             blinding.discard();

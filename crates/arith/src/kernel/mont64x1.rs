@@ -52,6 +52,11 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
         moduli.copy_from(modulus);
     }
 
+    #[cfg(any(test, feature = "faults"))]
+    fn for_each_constant(self, moduli: &mut Modulus, visit: &mut dyn FnMut(&mut [u64])) {
+        moduli.for_each_number(visit);
+    }
+
     fn copy_modulus(self, to: &mut Modulus, _lane: usize, from: &Modulus, _from_lane: usize) {
         to.copy_from(from);
     }

@@ -4,6 +4,7 @@
 
 use crate::declassify::declassify;
 use crate::exp::{self, PublicExponent};
+use crate::fault::{self, Place};
 use crate::invertible::Draws;
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
@@ -94,12 +95,16 @@ impl<K: LaneKernel> LaneBlindedCheck<K> {
 
     /// For an exponent that is cut up already.
     pub(crate) fn with_exponent(kernel: K, modulus: &Modulus, exponent: PublicExponent) -> Self {
-        Self {
+        let mut check = Self {
             kernel,
             modulus: modulus.clone(),
             moduli: kernel.prepare(&vec![modulus; K::LANES]),
             exponent,
-        }
+        };
+        check.modulus.pass_fault(Place::CheckModulus);
+        fault::pass_moduli(Place::CheckModulus, kernel, &mut check.moduli);
+        check.exponent.pass_fault(Place::PublicExponent);
+        check
     }
 
     /// Pairs that change nothing: (1, 1).
@@ -185,12 +190,15 @@ impl<K: LaneKernel> BlindedCheck for LaneBlindedCheck<K> {
 
     fn advance(&self, blinding: &mut Blinding, working: &mut [u64]) -> Result<(), Error> {
         if blinding.uses == USES {
-            return self.draw(blinding, working);
+            self.draw(blinding, working)?;
+        } else {
+            blinding.uses += 1;
+            for value in [&mut blinding.factors, &mut blinding.inverses] {
+                self.kernel.sqr(&self.moduli, value, 1, working);
+            }
         }
-        blinding.uses += 1;
-        for value in [&mut blinding.factors, &mut blinding.inverses] {
-            self.kernel.sqr(&self.moduli, value, 1, working);
-        }
+        fault::pass(Place::BlindingFactor, &mut blinding.factors);
+        fault::pass(Place::BlindingInverse, &mut blinding.inverses);
         Ok(())
     }
 
@@ -200,6 +208,7 @@ impl<K: LaneKernel> BlindedCheck for LaneBlindedCheck<K> {
         // One factor is in Montgomery form, so the product is not.
         self.kernel.mul(&self.moduli, value, &blinding.factors, working);
         self.store(value, values);
+        fault::pass(Place::Blinded, values);
     }
 
     fn release(
@@ -215,11 +224,14 @@ impl<K: LaneKernel> BlindedCheck for LaneBlindedCheck<K> {
         self.load(values, value);
         self.kernel.mul(&self.moduli, value, &blinding.inverses, working);
         self.store(value, values);
+        fault::pass(Place::Result, values);
         // A kernel whose values may exceed n is given the reduced ones.
         self.load(values, value);
+        fault::pass(Place::CheckBase, value);
         exp::exp_public_vartime(self.kernel, &self.moduli, &self.exponent, value, working);
         let powers = &mut working[..values.len()];
         self.store(value, powers);
+        fault::pass(Place::CheckPower, powers);
         let powers = powers.chunks_exact(limbs).zip(inputs.chunks_exact(limbs));
         for ((result, (power, input)), status) in values.chunks_exact_mut(limbs).zip(powers).zip(status) {
             if !declassify(words::is_equal(power, input)) {

@@ -13,6 +13,7 @@
 use super::Exponentiation;
 use crate::CheckedPrivateKey;
 use crate::exp::{self, Digits, Power, Windows};
+use crate::fault::{self, Place};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::nat::product;
@@ -174,7 +175,7 @@ impl<K: LaneKernel> CrtPower<K> {
                 leave,
             }
         });
-        Self {
+        let mut power = Self {
             kernel,
             passes: passes.collect(),
             items: vec![Item::new(parts); items],
@@ -182,7 +183,17 @@ impl<K: LaneKernel> CrtPower<K> {
             limbs: parts.modulus.limbs(),
             part,
             windows,
+        };
+        for pass in &mut power.passes {
+            fault::pass_moduli(Place::Primes, kernel, &mut pass.moduli);
+            pass.digits.pass_fault(Place::Exponents);
+            fault::pass(Place::Coefficients, &mut pass.leave);
         }
+        for Step { r, before } in power.items.iter_mut().flat_map(|item| &mut item.steps) {
+            fault::pass(Place::Coefficients, r);
+            fault::pass(Place::Coefficients, before);
+        }
+        power
     }
 
     /// Words that one stream works on: its value, and the working memory of an exponentiation.
@@ -269,11 +280,15 @@ impl<K: LaneKernel> CrtPower<K> {
 
 /// m = m + R h, where h = m_i t_i - m t_i mod r_i, and `h` comes as the first of these. `m` has room for one prime more
 /// than R; `product` is as long.
-fn recombine(Step { r, before }: &Step, h: &mut [u64], m_t: &[u64], m: &mut [u64], product: &mut [u64]) {
+fn recombine(Step { r, before }: &Step, h: &mut [u64], m_t: &mut [u64], m: &mut [u64], product: &mut [u64]) {
+    fault::pass(Place::Recombination, m_t);
     let borrow = words::sub_assign(h, m_t);
     words::add_if(h, r, borrow);
+    fault::pass(Place::Recombination, h);
     words::mul(product, before, h);
+    fault::pass(Place::Recombination, product);
     words::add_assign(m, product);
+    fault::pass(Place::Recombination, m);
 }
 
 impl<K: LaneKernel> Exponentiation for CrtPower<K> {
@@ -317,12 +332,14 @@ impl<K: LaneKernel> Exponentiation for CrtPower<K> {
             for (pass, stream) in memory_of() {
                 let (value, working) = self.stream(memory, stream);
                 let Pass { moduli, leave, .. } = &self.passes[pass];
+                fault::pass(Place::Half, value);
                 kernel.mul(moduli, value, leave, working);
                 for (place, lane) in lanes(pass) {
                     kernel.store(moduli, lane, value, &mut powers[place * part..][..part]);
                 }
             }
         }
+        fault::pass(Place::Recombination, powers);
         sums.fill(0);
         let sum_words = primes * part;
         for (sum, powers) in sums.chunks_exact_mut(sum_words).zip(powers.chunks_exact(sum_words)) {

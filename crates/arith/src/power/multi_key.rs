@@ -5,6 +5,7 @@ use super::blinded_check::{BlindedCheck, Blinding, LaneBlindedCheck};
 use super::crt::{CrtParts, CrtPower};
 use crate::batch;
 use crate::exp::PublicExponent;
+use crate::fault::{self, Place};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, words};
@@ -127,17 +128,22 @@ impl<K: LaneKernel> LaneGroup for LaneRunner<'_, K> {
 
     fn step(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let len = inputs.len() / keys.len();
-        let limbs = self.keys[0].modulus.limbs();
+        let prepared = self.keys;
+        let limbs = prepared[0].modulus.limbs();
         let given = &mut self.inputs[..keys.len() * limbs];
         let values = &mut self.values[..keys.len() * limbs];
-        for (item, &key) in keys.iter().enumerate() {
-            batch::read(
-                &self.keys[key].modulus,
-                &inputs[item * len..][..len],
-                &mut given[item * limbs..][..limbs],
-                &mut status[item..=item],
-            );
-        }
+        let read = |given: &mut [u64], status: &mut [Status]| {
+            for (item, &key) in keys.iter().enumerate() {
+                batch::read(
+                    &prepared[key].modulus,
+                    &inputs[item * len..][..len],
+                    &mut given[item * limbs..][..limbs],
+                    &mut status[item..=item],
+                );
+            }
+        };
+        read(given, status);
+        fault::pass(Place::Input, given);
         values.copy_from_slice(given);
         for (item, &key) in keys.iter().enumerate() {
             let own = self.blindings[key].as_mut().expect("made when the call began");
@@ -159,9 +165,16 @@ impl<K: LaneKernel> LaneGroup for LaneRunner<'_, K> {
             }
             self.power.raise(values, &mut self.working);
         }
+        // Read once more: what the power was taken of is compared with what the caller gave.
+        read(given, status);
         self.check
             .release(&self.pairs, given, values, &mut self.working, status);
         for (item, &key) in keys.iter().enumerate() {
+            batch::withhold_unreduced(
+                &self.keys[key].modulus,
+                &mut values[item * limbs..][..limbs],
+                &mut status[item..=item],
+            );
             if status[item] == Status::Fault {
                 self.blindings[key].as_mut().expect("as above").discard();
             }

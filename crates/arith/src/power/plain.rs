@@ -3,6 +3,7 @@
 
 use super::Exponentiation;
 use crate::exp::{self, Digits, Power, Windows};
+use crate::fault::{self, Place};
 use crate::kernel::LaneKernel;
 use crate::limbs::Modulus;
 
@@ -19,13 +20,16 @@ impl<K: LaneKernel> PlainPower<K> {
     /// For a `d` of at most `bits` bits, all of which are worked through, however long `d` is.
     pub(crate) fn new(kernel: K, modulus: &Modulus, d: &[u64], bits: usize) -> Self {
         let windows = Windows::new::<K>(modulus.limbs(), bits);
-        Self {
+        let mut power = Self {
             kernel,
             moduli: kernel.prepare(&vec![modulus; K::LANES]),
             digits: Digits::new(&vec![d; K::LANES], windows),
             limbs: modulus.limbs(),
             windows,
-        }
+        };
+        fault::pass_moduli(Place::Primes, kernel, &mut power.moduli);
+        power.digits.pass_fault(Place::Exponents);
+        power
     }
 }
 
@@ -52,6 +56,7 @@ impl<K: LaneKernel> Exponentiation for PlainPower<K> {
             working: &mut *working,
         };
         exp::exp(self.kernel, [power]);
+        fault::pass(Place::Half, value);
         self.kernel.leave(&self.moduli, value, working);
         for (lane, limbs) in values.chunks_exact_mut(self.limbs).enumerate() {
             self.kernel.store(&self.moduli, lane, value, limbs);

@@ -145,6 +145,11 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
         }
     }
 
+    #[cfg(any(test, feature = "faults"))]
+    fn for_each_constant(self, moduli: &mut Moduli<N>, visit: &mut dyn FnMut(&mut [u64])) {
+        moduli.for_each_constant(visit);
+    }
+
     fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
         for (to, from) in [
             (&mut to.n, &from.n),

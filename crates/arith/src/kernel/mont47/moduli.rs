@@ -27,6 +27,24 @@ pub(crate) struct Moduli<const N: usize> {
 }
 
 impl<const N: usize> Moduli<N> {
+    /// Visits the constants as they lie in memory.
+    #[cfg(any(test, feature = "faults"))]
+    pub(super) fn for_each_constant(&mut self, visit: &mut dyn FnMut(&mut [u64])) {
+        for number in &mut self.plain {
+            visit(number);
+        }
+        for constant in [
+            &mut self.n,
+            &mut self.inverse,
+            &mut self.one,
+            &mut self.rr,
+            &mut self.high_rr,
+            &mut self.unit,
+        ] {
+            visit(constant);
+        }
+    }
+
     /// Room for moduli of `limbs` limbs.
     pub(super) fn new(limbs: usize) -> Self {
         let form = Form::new(limbs);

@@ -107,6 +107,11 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         }
     }
 
+    #[cfg(any(test, feature = "faults"))]
+    fn for_each_constant(self, moduli: &mut Moduli<V::Plan, N>, visit: &mut dyn FnMut(&mut [u64])) {
+        moduli.for_each_constant(visit);
+    }
+
     fn copy_modulus(self, to: &mut Moduli<V::Plan, N>, lane: usize, from: &Moduli<V::Plan, N>, from_lane: usize) {
         to.copy_from(lane, from, from_lane);
     }

@@ -178,6 +178,11 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         moduli.active = lanes;
     }
 
+    #[cfg(any(test, feature = "faults"))]
+    fn for_each_constant(self, moduli: &mut Moduli<N>, visit: &mut dyn FnMut(&mut [u64])) {
+        moduli.for_each_constant(visit);
+    }
+
     fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
         to.copy_from(lane, from, from_lane);
     }

@@ -195,6 +195,11 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         moduli.plain[lane].copy_from_slice(modulus.n());
     }
 
+    #[cfg(any(test, feature = "faults"))]
+    fn for_each_constant(self, moduli: &mut Moduli, visit: &mut dyn FnMut(&mut [u64])) {
+        moduli.for_each_constant(visit);
+    }
+
     fn copy_modulus(self, to: &mut Moduli, lane: usize, from: &Moduli, from_lane: usize) {
         for (to, from) in [
             (&mut to.n, &from.n),

@@ -41,3 +41,25 @@ pub(super) fn vec8s(words: &[u64]) -> &[Vec8] {
 pub(super) fn vec8s_mut(words: &mut [u64]) -> &mut [Vec8] {
     words.as_chunks_mut().0
 }
+
+#[cfg(any(test, feature = "faults"))]
+impl Moduli {
+    /// Visits the constants as they lie in memory.
+    pub(super) fn for_each_constant(&mut self, visit: &mut dyn FnMut(&mut [u64])) {
+        for number in &mut self.plain {
+            visit(number);
+        }
+        for constant in [
+            &mut self.n,
+            &mut self.one,
+            &mut self.rr,
+            &mut self.high_rr,
+            &mut self.small_inverse,
+            &mut self.large_inverse,
+            &mut self.unit,
+        ] {
+            visit(constant);
+        }
+        visit(&mut self.n0[..]);
+    }
+}
