@@ -1,0 +1,123 @@
+//! Files and lines of other programs, of strangers, and of a crash.
+
+use std::{fs, path::PathBuf, sync::OnceLock};
+
+use rsalab_audit::{Audit, Inventory, Options};
+use rsalab_engines::{
+    Textbook,
+    protocol::{Answer, Request},
+    worker,
+};
+use rsalab_rsa::CpuBackend;
+use rsalab_sealed::{Identity, Outline};
+use rsalab_study::{
+    part::Manifest,
+    plan::{Host, Plan},
+    report,
+    store::Store,
+};
+use rsalab_text::{Threads, container};
+
+use crate::seeds::key;
+
+/// A folder of this process.
+fn folder() -> &'static PathBuf {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
+        folder.path().to_owned()
+    })
+}
+
+/// A file with these bytes; one thread at a time uses a name.
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id());
+    let path = folder().join(thread.replace(['(', ')'], "-") + name);
+    fs::write(&path, bytes).expect("a file");
+    path
+}
+
+/// A plan file.
+pub(crate) fn plan(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
+    };
+    let host = Host {
+        known: ["own", "textbook", "openssl", "gmp"].map(str::to_owned).to_vec(),
+        present: vec!["own".to_owned()],
+        logical_cpus: 2,
+    };
+    if let Err(error) = Plan::parse(text, &host) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+/// A report's `results.json`, compressed or not.
+pub(crate) fn results(bytes: &[u8]) {
+    let _ = report::read(&file("results.json", bytes));
+}
+
+/// The manifest of a part of a study or of keys.
+pub(crate) fn part_manifest(bytes: &[u8]) {
+    let manifest = file("part.json", bytes);
+    let part = file("part", b"");
+    if let Ok(read) = Manifest::read(&part, &manifest) {
+        let _ = read.check(&part, &manifest);
+    }
+}
+
+/// Lines of whoever talks to a worker, and of a worker. No job is prepared: whoever starts a worker may have it work for
+/// hours.
+pub(crate) fn worker_lines(bytes: &[u8]) {
+    let is_prepare = |line: &[u8]| matches!(serde_json::from_slice(line), Ok(Request::Prepare { .. }));
+    let lines = || bytes.split(|&byte| byte == b'\n');
+    for line in lines() {
+        let _ = serde_json::from_slice::<Answer>(line);
+    }
+    if !lines().any(is_prepare) {
+        let (mut requests, mut answers) = (bytes, Vec::new());
+        let _ = worker::serve(&Textbook, &mut requests, &mut answers);
+    }
+}
+
+/// An encrypted text, as `rsalab text` writes it.
+pub(crate) fn text_container(bytes: &[u8]) {
+    if container::Header::parse(bytes).is_ok() {
+        let _ = container::decrypt(&CpuBackend::auto(), key(), bytes, Threads::unpinned(1));
+    }
+}
+
+/// A file in age's format, armored or not.
+pub(crate) fn sealed_file(bytes: &[u8]) {
+    static IDENTITY: OnceLock<Identity> = OnceLock::new();
+    let identity = IDENTITY.get_or_init(|| Identity::new(key()).expect("it has room"));
+    let _ = Outline::read(bytes);
+    let mut message = Vec::new();
+    let _ = rsalab_sealed::decrypt(identity, bytes, &mut message, 1);
+    assert!(message.len() <= bytes.len());
+}
+
+/// Anything that an audit may find in a folder.
+pub(crate) fn audit(bytes: &[u8]) {
+    let options = Options {
+        threads: 1,
+        ..Options::default()
+    };
+    // The beginning decides what it is; the name does not.
+    let path = file("input", bytes);
+    let report = Audit::new(&options).run(&Inventory::of(&[&path]), &mut |_| {});
+    let _ = report.summary;
+}
+
+/// The database of a study.
+pub(crate) fn database(bytes: &[u8]) {
+    let path = file("study.db", bytes);
+    let folder = path.with_extension("folder");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::rename(&path, folder.join("study.db")).expect("a file");
+    if let Ok(store) = Store::view(&folder) {
+        drop(store);
+    }
+    fs::remove_dir_all(&folder).expect("the folder is there");
+}
