@@ -67,8 +67,8 @@ pub(crate) fn part_manifest(bytes: &[u8]) {
     }
 }
 
-/// Lines of whoever talks to a worker, and of a worker. No job is prepared: whoever starts a worker may have it work for
-/// hours.
+/// Lines of whoever talks to a worker, and of a worker. No job is prepared: whoever starts a worker may have it work
+/// for hours.
 pub(crate) fn worker_lines(bytes: &[u8]) {
     let is_prepare = |line: &[u8]| matches!(serde_json::from_slice(line), Ok(Request::Prepare { .. }));
     let lines = || bytes.split(|&byte| byte == b'\n');

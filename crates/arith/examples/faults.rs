@@ -4,11 +4,13 @@
 //! cargo run --release -p rsalab-arith --features faults,hazmat --example faults -- --faults 100000
 //! ```
 //!
-//! A line for each kernel, form of the operation and place: faults, harmless ones, results that were withheld, and wrong
-//! results that were released, of which there must be none. `--bare` takes the operation without its protections, where
-//! there must be some. Options: `--faults N`, `--bits B`, `--kernel NAME`, `--way crt|without-crt|multi-key`, `--seed S`.
+//! A line for each kernel, form of the operation and place: faults, harmless ones, results that were withheld, and
+//! wrong results that were released, of which there must be none. `--bare` takes the operation without its protections,
+//! where there must be some. Options: `--faults N`, `--bits B`, `--kernel NAME`, `--way crt|without-crt|multi-key`,
+//! `--seed S`.
 
-use rsalab_arith::fault::{Campaign, Outcome, Place, Way};
+use rsalab_arith::campaign::{Campaign, Outcome, Way};
+use rsalab_arith::fault::Place;
 use rsalab_arith::{CheckedPrivateKey, Kernel, kernels};
 use std::process::ExitCode;
 use std::time::Instant;

@@ -14,7 +14,7 @@
 //! | How is it protected? | `power::blinded_check`: blinding, and the check of a result before it is released; `invertible`: what blinds |
 //! | Where do secrets become public? | [`declassify`](mod@declassify) |
 //! | Where do random numbers come from? | [`random`]: the system's generator, after a health test |
-//! | What comes of a bit that is flipped? | [`fault`]: places in memory; with the feature `faults`, a campaign over all of them |
+//! | What comes of a bit that is flipped? | [`fault`]: places in memory; `campaign` (feature `faults`): bits flipped at all of them |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
@@ -27,6 +27,8 @@
 #[cfg(test)]
 mod agreement;
 mod batch;
+#[cfg(any(test, feature = "faults"))]
+pub mod campaign;
 pub mod candidate;
 mod choice;
 mod context;

@@ -72,7 +72,7 @@ impl PrivateContext {
         power: Box<dyn Exponentiation>,
     ) -> Self {
         let check = kernel.blinded_check(&modulus, &key.public().exponent());
-        modulus.pass_fault(Place::KeyModulus);
+        modulus.for_each_number(&mut |words| fault::pass(Place::KeyModulus, words));
         Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,

@@ -1,9 +1,10 @@
 //! Bits that are flipped on request, in the memory of a private operation: to show that no wrong result is released.
 //!
 //! A differential fault attack needs one wrong result that the attacker sees: with a signature whose half modulo p is
-//! wrong, gcd(s^e − m, n) is q (Boneh, DeMillo and Lipton 1997; Lenstra 1996 for one signature). [`crate::PrivateContext`]
-//! raises each result to e and compares it with what the caller gave before it is released. The tests of this module,
-//! and the example `faults`, flip single bits at every place where that operation keeps something, kernel by kernel.
+//! wrong, gcd(s^e − m, n) is q (Boneh, DeMillo and Lipton 1997; Lenstra 1996 for one signature).
+//! [`crate::PrivateContext`] raises each result to e and compares it with what the caller gave before it is released.
+//! `campaign`, and the example `faults` that runs it, flip single bits at every place where that operation keeps
+//! something, kernel by kernel.
 //!
 //! The operation calls [`pass`] and its relatives where something lies in memory. They are empty functions unless this
 //! crate is tested or has the feature `faults`: what ships has none of this.
@@ -12,16 +13,10 @@
 //! it was checked. The last differs from the right one by a power of two; it has no factor of n in common with it.
 
 #[cfg(any(test, feature = "faults"))]
-mod campaign;
-#[cfg(any(test, feature = "faults"))]
 mod flip;
-#[cfg(test)]
-mod tests;
 
 use crate::kernel::LaneKernel;
 
-#[cfg(any(test, feature = "faults"))]
-pub use campaign::{Campaign, Outcome, Way};
 #[cfg(any(test, feature = "faults"))]
 pub use flip::{Fault, sizes, with_fault};
 

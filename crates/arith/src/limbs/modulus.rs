@@ -2,7 +2,6 @@
 
 use super::montgomery::{self, Products};
 use super::{LIMB_BITS, Nat, words};
-use crate::fault::{self, Place};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -63,11 +62,6 @@ impl Modulus {
         self.n0 = other.n0;
         self.one.copy_from_slice(&other.one);
         self.rr.copy_from_slice(&other.rr);
-    }
-
-    /// Its numbers as they lie in memory.
-    pub(crate) fn pass_fault(&mut self, place: Place) {
-        self.for_each_number(&mut |words| fault::pass(place, words));
     }
 
     /// Visits its numbers as they lie in memory.

@@ -101,7 +101,9 @@ impl<K: LaneKernel> LaneBlindedCheck<K> {
             moduli: kernel.prepare(&vec![modulus; K::LANES]),
             exponent,
         };
-        check.modulus.pass_fault(Place::CheckModulus);
+        check
+            .modulus
+            .for_each_number(&mut |words| fault::pass(Place::CheckModulus, words));
         fault::pass_moduli(Place::CheckModulus, kernel, &mut check.moduli);
         check.exponent.pass_fault(Place::PublicExponent);
         check

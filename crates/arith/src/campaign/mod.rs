@@ -1,9 +1,12 @@
-//! Many faults in many operations of one key, and what came of them.
+//! Many faults in many operations of one key, and what came of them: see [`crate::fault`].
 
-use super::{Fault, Place, sizes, with_fault};
+#[cfg(test)]
+mod tests;
+
 #[cfg(feature = "hazmat")]
 use crate::context::bare::{BarePrivateContext, BarePrivateScratch};
 use crate::context::{MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext};
+use crate::fault::{Fault, Place, sizes, with_fault};
 use crate::{CheckedPrivateKey, Error, Kernel, Status};
 
 /// A form of the private operation.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CheckedPrivateKey, Kernel, kernels};
+use crate::kernels;
 
 /// 2^127 - 1 and 2^130 - 5: short, so that many faults take little time.
 fn key() -> CheckedPrivateKey {
@@ -33,8 +33,8 @@ fn no_wrong_result_is_released() {
                     _ => true,
                 };
                 assert_eq!(outcome.faults() > 0, is_there, "{}, {way:?}, {place:?}", kernel.name());
-                // Some of a place's bits lie where nothing is read; not all of them. Of the key's own copy of n nothing is
-                // asked but that blocks are below it.
+                // Some of a place's bits lie where nothing is read; not all of them. Of the key's own copy of n nothing
+                // is asked but that blocks are below it.
                 assert!(
                     outcome.withheld > 0 || !is_there || place == Place::KeyModulus,
                     "{}, {way:?}, {place:?}: {outcome:?}",
