@@ -27,11 +27,10 @@ fn no_wrong_result_is_released() {
             for place in Place::ALL {
                 let outcome = campaign.run(place, 24).unwrap();
                 assert_eq!(outcome.wrong, 0, "{}, {way:?}, {place:?}", kernel.name());
-                let is_there = match (way, place) {
-                    (Way::WithoutCrt, Place::Recombination | Place::Coefficients) => false,
-                    (Way::MultiKey, Place::KeyModulus) => false,
-                    _ => true,
-                };
+                let is_there = !matches!(
+                    (way, place),
+                    (Way::WithoutCrt, Place::Recombination | Place::Coefficients) | (Way::MultiKey, Place::KeyModulus)
+                );
                 assert_eq!(outcome.faults() > 0, is_there, "{}, {way:?}, {place:?}", kernel.name());
                 // Some of a place's bits lie where nothing is read; not all of them. Of the key's own copy of n nothing
                 // is asked but that blocks are below it.
