@@ -6,7 +6,7 @@
 //! `campaign`, and the example `faults` that runs it, flip single bits at every place where that operation keeps
 //! something, kernel by kernel.
 //!
-//! The operation calls [`pass`] and its relatives where something lies in memory. They are empty functions unless this
+//! The operation calls `pass` and its relatives where something lies in memory. They are empty functions unless this
 //! crate is tested or has the feature `faults`: what ships has none of this.
 //!
 //! Not covered: instructions that are skipped or altered, two faults in one operation, and a result that changes after
