@@ -35,7 +35,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: &[Target] = &[
+pub static TARGETS: &[Target] = &[
     Target {
         name: "private-key",
         run: keys::private,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::shared::JsonOption;
 
-/// Measurements of many machines: make an entry of a study, verify entries, list them
+/// Measurements of many machines: pack a study, verify entries, list them
 #[derive(Subcommand)]
 pub(crate) enum Barometer {
     Pack(BarometerPack),

@@ -85,7 +85,7 @@ fn planted(folder: &Path) -> Secrets {
 }
 
 /// Every command that reads a secret, with what it makes kept out of standard output.
-const COMMANDS: [&str; 70] = [
+const COMMANDS: [&str; 73] = [
     "key check key.pem key.jwk key.openssh key.pkcs1",
     "key check encrypted.pem --password-file password",
     "key check encrypted.pem --password-file wrong",
@@ -132,6 +132,9 @@ const COMMANDS: [&str; 70] = [
     "report message",
     "export password --samples --out made",
     "profile message --out made",
+    "barometer pack message --out made",
+    "barometer verify message key.jwk",
+    "barometer page message",
     "text-encrypt --key key.pem --profile key.pem message --out made",
     "resume message",
     "merge key.pem message --out made",

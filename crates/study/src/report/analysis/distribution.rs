@@ -307,8 +307,13 @@ fn histogram(name: &str, title: &str, samples: &[Samples<'_>]) -> Option<Part> {
 
 /// An edge of a bin without digits that say nothing.
 fn rounded(value: f64, width: f64) -> f64 {
-    let unit = 10_f64.powf(width.log10().floor() - 2.0);
-    (value / unit).round() * unit + 0.0
+    let digits = 2.0 - width.log10().floor();
+    // Powers of ten are exact above one, and what is divided by one is the nearest number to its decimals.
+    let scaled = match digits >= 0.0 {
+        true => (value * 10_f64.powf(digits)).round() / 10_f64.powf(digits),
+        false => (value / 10_f64.powf(-digits)).round() * 10_f64.powf(-digits),
+    };
+    scaled + 0.0
 }
 
 #[cfg(test)]
