@@ -127,12 +127,13 @@ fn large_blocks_go_back_even_late() {
 #[test]
 fn an_inner_operation_falls_back_on_the_outer_one() {
     let outer = Reserve::enter(1000).unwrap();
-    let inner = Reserve::enter(1 << 17).unwrap();
-    let large = refused(|| vec![1_u8; (1 << 17) - 100]);
+    let inner = Reserve::enter(1 << 20).unwrap();
+    let large = refused(|| vec![1_u8; (1 << 20) - 100]);
     assert!(can_have(60_000));
     drop(large);
     drop(inner);
-    assert!(!can_have(1 << 17));
+    // A block that another test has left may be four times as large as the least one, 64 KiB.
+    assert!(!can_have(1 << 19));
     assert!(can_have(1 << 16));
     drop(outer);
 }
