@@ -78,6 +78,9 @@ step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
   $cargo xtask test --profile assertions --locked --package rsalab-arith --package rsalab-product --lib --test library
+# Bits flipped in the memory of private operations: no wrong result is released.
+step "faults" $cargo run --quiet --release --locked --package rsalab-arith --features faults,hazmat --example faults -- \
+  --faults 2000
 # Each feature of rsalab-rsa alone.
 step "features of rsalab-rsa" sh scripts/features.sh
 # Threads and tasks in many orders, under a scheduler in the place of the system's.

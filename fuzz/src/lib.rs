@@ -30,7 +30,7 @@ pub struct Target {
     pub name: &'static str,
     /// Takes any bytes; panics if something is wrong.
     pub run: fn(&[u8]),
-    /// What fuzzing begins with.
+    /// Inputs that fuzzing begins with.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 

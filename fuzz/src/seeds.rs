@@ -1,4 +1,4 @@
-//! What fuzzing begins with: one of each kind, small.
+//! Inputs that fuzzing begins with: one of each kind, small.
 
 use std::sync::OnceLock;
 

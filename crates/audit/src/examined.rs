@@ -153,7 +153,7 @@ impl Examined {
         self.registry.report(self.shared(), Share::WHOLE)
     }
 
-    /// What this share of the keys shows, to be merged with the others.
+    /// The findings of this share of the keys, to be merged with the others.
     pub fn part(&self) -> Part {
         let report = self.registry.report(Vec::new(), self.share);
         Part::of(report, self.share, self.inputs(), self.registry.records_of(&self.hits))

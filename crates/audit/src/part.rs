@@ -1,4 +1,4 @@
-//! What a part of an audit leaves, and how all parts become the report of one audit.
+//! The file that a part of an audit leaves, and how all parts become the report of one audit.
 //!
 //! A part examines its share of the keys and compares their moduli with all. What it leaves has its findings, and the
 //! keys that share a prime; no prime, which is computed again from all of those keys.

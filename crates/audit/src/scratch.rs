@@ -50,7 +50,7 @@ impl Scratch {
         })
     }
 
-    /// What was written under a name; none if it is not there, or not whole.
+    /// The content that was written under a name; none if it is not there, or not whole.
     pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
         let mut bytes = fs::read(self.folder.join(name)).ok()?;
         let content = bytes.len().checked_sub(DIGEST)?;

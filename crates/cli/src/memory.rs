@@ -14,7 +14,7 @@ use rustix::{
 
 use crate::{arguments::Command, steps};
 
-/// What memory of a command holds.
+/// The secrets that a command's memory holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// Keys, passwords or messages of a user.

@@ -52,7 +52,7 @@ pub(crate) fn read(path: &std::path::Path, log: Log) -> Result<Option<Profile>> 
     }
 }
 
-/// What a text is worked on with: the threads and the back end.
+/// The threads and the back end that a text is worked on with.
 pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) backend: CpuBackend,

@@ -1,7 +1,8 @@
 //! Batches of blocks on a device: two queues take turns, so that one copies while the other computes.
 //!
 //! ```text
-//! private  upload ── read_blocks ── blind ── power_enter ── power_digits … ── recombine ── unblind ── public power ── check ── write_blocks ── download
+//! private  upload ── read_blocks ── blind ── power_enter ── power_digits … ── recombine ── unblind
+//!                 ── public power ── read_blocks ── check ── write_blocks ── download
 //! bare     upload ── read_blocks ── power_enter ── power_digits … ── power_leave ── write_blocks ── download
 //! public   upload ── read_blocks ── public power ── write_blocks ── download
 //! ```
@@ -206,6 +207,8 @@ impl<D: Device> Worker<D> {
                 steps.private_power(&buffers.values)?;
                 steps.unblind(pairs, slots)?;
                 steps.public_power(&buffers.values)?;
+                // Once more: what the power was taken of is compared with what the caller gave.
+                steps.read_blocks(input, &buffers.given)?;
                 steps.check()?;
             }
             Operation::Bare => steps.private_power(&buffers.given)?,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Monotonic};
 
-/// What one instruction does at most.
+/// The most multiply-adds that one instruction does in a cycle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// The instruction and its width.

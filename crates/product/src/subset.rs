@@ -44,7 +44,7 @@ impl Product {
         }
     }
 
-    /// What a modulus (big-endian bytes) shares with it; `None` where that is 1, or the modulus 0.
+    /// The factor that a modulus (big-endian bytes) shares with it; `None` where that is 1, or the modulus 0.
     pub fn common_factor(&self, modulus: &[u8]) -> Option<Vec<u8>> {
         let split = Split::of(&[modulus]);
         let found = split.odd.iter().map(|odd| {

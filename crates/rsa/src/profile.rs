@@ -74,7 +74,7 @@ pub struct Choice {
     /// The kernel to be forced; none if the program's own choice is best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// What was measured with these settings, in the unit of `unit`, in a second.
+    /// The speed that was measured with these settings, in the unit of `unit`, in a second.
     #[serde(default)]
     pub per_second: f64,
     /// Its unit.
@@ -90,7 +90,7 @@ pub struct Choice {
     pub engine_times: f64,
 }
 
-/// What is done with a text.
+/// An operation on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// Encryption.

@@ -45,7 +45,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.begin();
         let rest = std::mem::take(&mut self.rest);
@@ -115,7 +115,7 @@ pub struct Reader<R> {
     used: usize,
 }
 
-/// What may come next.
+/// The part of the text that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Begin,

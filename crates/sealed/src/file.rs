@@ -47,7 +47,7 @@ pub fn encrypt(
 
 /// Decrypts a file, armored or not, on so many threads.
 ///
-/// What is written was verified. If the result is an error, it is a beginning of the message at most.
+/// Every byte that is written was verified. If the result is an error, they are a beginning of the message at most.
 ///
 /// # Errors
 ///

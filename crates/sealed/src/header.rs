@@ -28,7 +28,7 @@ pub(crate) const VERSION: &str = "age-encryption.org/v1";
 /// Characters of base64 on a line.
 const COLUMNS: usize = 64;
 
-/// What one recipient gets of a file's key.
+/// The file's key, encrypted for one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stanza {
     pub(crate) kind: String,

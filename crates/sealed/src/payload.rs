@@ -27,7 +27,7 @@ pub(crate) const GROUP: usize = 4;
 
 const SLOT: usize = CHUNK + TAG;
 
-/// What is done to chunks.
+/// Encryption or decryption of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Encrypt,
@@ -146,7 +146,7 @@ impl Group {
         }
     }
 
-    /// What lies in the slots, in order.
+    /// The content of the slots, in order.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         let slots = self.slots.chunks(SLOT).zip(self.lens).take(self.chunks);
         slots.map(|(slot, len)| &slot[..len])

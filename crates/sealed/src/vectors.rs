@@ -64,7 +64,7 @@ impl Write for Shared {
     }
 }
 
-/// What age releases: chunk by chunk, each by the number that it fits.
+/// The bytes that age releases: chunk by chunk, each by the number that it fits.
 fn as_age_does(file: &[u8], is_armored: bool, key: &[u8]) -> Vec<u8> {
     let mut binary = Vec::new();
     match is_armored {

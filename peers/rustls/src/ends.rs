@@ -23,7 +23,7 @@ use rustls::{
 
 use crate::certificate::certificate;
 
-/// Whose signature the server makes.
+/// The library that makes the server's signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signer {
     /// This project's, through `rsalab-rustls`: threads share passes.

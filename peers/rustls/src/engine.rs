@@ -10,7 +10,7 @@ use crate::{
     runner::Handshakes,
 };
 
-/// Whose signature, in which version; the default first.
+/// Signer and version of TLS; the default first.
 const VARIANTS: [(&str, (Signer, Version)); 6] = [
     ("own", (Signer::Own, Version::Tls13)),
     ("ring", (Signer::Ring, Version::Tls13)),

@@ -1,4 +1,4 @@
-//! What is timed of many handshakes.
+//! Handshakes, and the part of them that is timed.
 //!
 //! Of whole ones everything. Of the server's answers, clients begin and complete theirs outside the time: the runner
 //! has clients ready that have written their first messages, and hands each batch's results out when it is collected.

@@ -65,7 +65,7 @@ impl<'a> Campaign<'a> {
     /// flipped.
     ///
     /// # Errors
-    /// Those of the form's context.
+    /// The errors of the form's context.
     ///
     /// # Panics
     /// If results without a fault are not those of the public operation's inverse.
@@ -174,13 +174,14 @@ impl<'a> Campaign<'a> {
             let fault = Fault { place, visit, bit };
             let (is_right, is_withheld) = if place.is_of_key() {
                 let (faulty, flipped) = with_fault(fault, || self.prepare());
-                debug_assert!(flipped);
+                assert!(flipped, "{fault:?} was not reached");
                 let mut faulty = faulty?;
                 let first = self.judge(&mut faulty)?;
                 let second = self.judge(&mut faulty)?;
                 (first.0 && second.0, first.1 || second.1)
             } else {
-                let (judged, _) = with_fault(fault, || self.judge(&mut prepared));
+                let (judged, flipped) = with_fault(fault, || self.judge(&mut prepared));
+                assert!(flipped, "{fault:?} was not reached");
                 judged?
             };
             match (is_right, is_withheld) {

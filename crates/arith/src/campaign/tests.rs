@@ -17,7 +17,7 @@ fn for_each_kernel(check: impl Fn(Kernel)) {
     }
 }
 
-/// A few faults at each place of each kernel; `make test-all` has 100,000 of each.
+/// A few faults at each place of each kernel; `make test-all` has more of each, in keys of 512 bits.
 #[test]
 fn no_wrong_result_is_released() {
     let key = key();
@@ -44,7 +44,7 @@ fn no_wrong_result_is_released() {
     });
 }
 
-/// The same faults, found: without the check, wrong results come out.
+/// Without the check wrong results come out: the faults are real, and the campaign finds them.
 #[test]
 #[cfg(feature = "hazmat")]
 fn without_the_check_wrong_results_are_released() {

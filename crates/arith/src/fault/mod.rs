@@ -10,7 +10,7 @@
 //! crate is tested or has the feature `faults`: what ships has none of this.
 //!
 //! Not covered: instructions that are skipped or altered, two faults in one operation, and a result that changes after
-//! it was checked. The last differs from the right one by a power of two; it has no factor of n in common with it.
+//! it was checked. The last, s ± 2^k, is wrong modulo each prime, so that its power shows no factor of n but by chance.
 
 #[cfg(any(test, feature = "faults"))]
 mod flip;
@@ -49,11 +49,11 @@ pub enum Place {
     CheckPower,
     /// n of the key, which blocks and results are read and written by.
     KeyModulus,
-    /// What a kernel has prepared of the primes: n, R mod n, R^2 mod n, the inverse by which it reduces.
+    /// A kernel's constants of each prime: n, R mod n, R^2 mod n, the inverse by which it reduces.
     Primes,
     /// The digits of the private exponents.
     Exponents,
-    /// What recombination takes of the key: q^-1 mod p, and the primes.
+    /// Constants of recombination: q^-1 mod p, and the primes.
     Coefficients,
     /// n as blinding and check have it, and what a kernel has prepared of it.
     CheckModulus,

@@ -119,7 +119,7 @@ impl Registry {
         (registry, places)
     }
 
-    /// What is found of primes that keys share.
+    /// Findings about primes that keys share.
     pub(crate) fn shared(&self, shared: Vec<SharedPrime>) -> (Vec<Finding>, Vec<SharedSecret>) {
         let mut findings = Vec::new();
         let secrets = self.add_shared(&self.rows_by_modulus(), shared, &mut findings);

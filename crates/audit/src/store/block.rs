@@ -274,7 +274,7 @@ impl Iterator for Blocks {
     }
 }
 
-/// What is left of a body.
+/// The rest of a body.
 struct Reading<'a>(&'a [u8]);
 
 impl<'a> Reading<'a> {

@@ -1,4 +1,4 @@
-//! What a store has: its files, and which moduli share a prime.
+//! The contents of a store: its files, and which moduli share a prime.
 
 use std::{
     collections::BTreeSet,
@@ -40,7 +40,7 @@ pub(super) struct Files {
     pub(super) sha256: String,
 }
 
-/// What every version has.
+/// The fields that every version has.
 #[derive(Deserialize)]
 struct AnyVersion {
     rsalab_audit_store: u64,

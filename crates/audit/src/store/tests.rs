@@ -1,4 +1,4 @@
-//! What is saved comes back; what was changed is refused.
+//! A store comes back as it was saved; one that was changed is refused.
 
 use sha2::{Digest, Sha256};
 

@@ -174,7 +174,7 @@ pub(crate) struct ReadOptions {
     pub(crate) threads: ThreadsOption,
 }
 
-/// What becomes of findings.
+/// Options for findings: where they go, and which decide the exit code.
 #[derive(Args)]
 pub(crate) struct FoundOptions {
     /// The least severity that fails the audit.

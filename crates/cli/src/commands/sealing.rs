@@ -116,7 +116,7 @@ fn check_use<K>(options: &KeyOptions, loaded: &Loaded<K>, purpose: Purpose<'_>) 
     })
 }
 
-/// What is encrypted, or decrypted.
+/// A message to be encrypted, or a file to be decrypted.
 struct Source {
     name: String,
     reader: Box<dyn Read + Send>,

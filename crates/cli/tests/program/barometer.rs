@@ -146,7 +146,7 @@ fn an_entry_is_verified_and_listed_and_a_forged_one_refused() {
     assert_failure(&verify(here, "entry.json.gz"), 3, "is no list of programs");
 }
 
-/// Whoever sends an entry to this repository is told by this test.
+/// An entry that is sent to this repository passes or fails here.
 #[test]
 fn the_entries_of_this_repository_are_verified_and_their_page_is_what_they_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/barometer");

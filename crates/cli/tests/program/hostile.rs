@@ -103,7 +103,7 @@ enum Out {
     Nobody,
     /// A name that is not UTF-8.
     NoText,
-    /// The same new name, twice at once.
+    /// One new name, for two processes at once.
     Twice,
     /// A new name in a namespace where something is mounted.
     Mounted,

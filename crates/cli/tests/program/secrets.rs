@@ -161,7 +161,7 @@ const COMMANDS: [&str; 73] = [
     "keygen --bits 1024 --insecure-size --engine textbook --out made",
 ];
 
-/// What a command may make, gone afterwards.
+/// Removes what a command may have made.
 fn clear(folder: &Path) {
     for made in [
         "made",
@@ -351,7 +351,7 @@ fn seen_of(child: &Child, seen: &mut HashSet<Vec<u8>>) {
     }
 }
 
-/// What others see of a command while it runs, of its workers, too.
+/// Others see arguments and environment of a command while it runs, and of its workers: neither has a secret.
 #[test]
 fn no_argument_and_no_environment_has_a_secret() {
     let here = folder();

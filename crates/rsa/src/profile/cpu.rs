@@ -1,4 +1,4 @@
-//! What tells a CPU from others, as far as settings depend on it.
+//! The identity of a CPU, as far as settings depend on it.
 
 use std::{fmt, fs, thread};
 

@@ -1,4 +1,5 @@
-//! What is encrypted is decrypted, whatever its length, the threads, the recipients and the pieces in which it comes.
+//! A message that is encrypted is decrypted, whatever its length, the threads, the recipients and the pieces in which
+//! it comes.
 
 use std::{
     io::{self, Read, Write},

@@ -23,7 +23,7 @@ pub const FORMAT: &str = "rsalab-barometer-1";
 /// The most bytes that an entry may have without compression.
 pub const MAX_BYTES: u64 = 1 << 28;
 
-/// What somebody sends.
+/// An entry, as somebody sends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -206,9 +206,9 @@ pub enum EntryError {
     /// The second line is not the one that the first was written for.
     #[error("its checksum is {found}, and {stated} is stated: the file was changed, or damaged")]
     Checksum {
-        /// What the first line states.
+        /// The checksum that the first line states.
         stated: String,
-        /// What the second line has.
+        /// The checksum of the second line.
         found: String,
     },
 }
@@ -303,7 +303,7 @@ impl Entry {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn write(&self, to: impl Write) -> io::Result<()> {
         let entry = serde_json::to_vec(self)?;
         let header = Header {

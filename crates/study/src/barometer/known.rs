@@ -1,4 +1,4 @@
-//! What is known of engines relative to each other, whatever the CPU, within wide bounds.
+//! Ratios between engines that are known, whatever the CPU, within wide bounds.
 //!
 //! The bounds are several times as wide as what was seen on Zen 4, Zen 5 and Sapphire Rapids (`docs/results`, the notes
 //! of the peers): there are CPUs on which a library has only its portable code.

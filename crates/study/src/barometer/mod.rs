@@ -12,7 +12,7 @@
 //! | the page that lists entries | `page` |
 //!
 //! An entry holds every sample that its figures are made of, so that the figures are computed again, and not believed.
-//! What verification cannot prove stands in the book's page on the barometer.
+//! The book's page on the barometer says what verification cannot prove.
 
 mod cpus;
 mod entry;

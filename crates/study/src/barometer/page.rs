@@ -67,7 +67,7 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     text
 }
 
-/// What somebody sent, as text that is no markup.
+/// Text that somebody sent, without markup.
 fn plain(text: &str) -> String {
     let is_plain = |c: &char| c.is_alphanumeric() || " ,.:;+-_/()=#@®™".contains(*c);
     text.chars().filter(is_plain).take(160).collect()

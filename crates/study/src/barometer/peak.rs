@@ -1,4 +1,5 @@
-//! What no CPU can do: a lower bound of the work of an operation, and an upper one of what a CPU does in a second.
+//! Speeds that no CPU can reach: a lower bound of the work of an operation, and an upper one of what a CPU does in a
+//! second.
 //!
 //! The work is counted in products of two words of 64 bits. An exponentiation of `b` bits modulo a number of `w` words
 //! takes `b` squarings at least, and a squaring with its reduction `1.5·w²` products, of which Karatsuba's method may

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Check {
     /// The program that made it.
     Program,
-    /// What must be known of the machine.
+    /// Facts that must be known of the machine.
     Facts,
     /// The CPU.
     Cpu,
@@ -17,7 +17,7 @@ pub enum Check {
     Figures,
     /// The bound of what a CPU can do.
     Peak,
-    /// What is known of engines and operations relative to each other.
+    /// Known ratios between engines and between operations.
     Ratios,
 }
 

@@ -183,7 +183,7 @@ fn a_true_entry_passes_as_it_is_and_as_it_is_read_again() {
     assert!(super::markdown(&[]).contains("There is no entry yet."));
 }
 
-/// Whoever does not compute the checksum again is found by it, whatever was changed.
+/// A change without a new checksum is found by the old one, whatever was changed.
 #[test]
 fn a_changed_file_has_another_checksum() {
     use flate2::{Compression, read::GzDecoder, write::GzEncoder};

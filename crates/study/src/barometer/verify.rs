@@ -29,7 +29,7 @@ use crate::number;
 pub struct KnownProgram {
     /// Its version.
     pub version: String,
-    /// What it was built for.
+    /// The architecture that it was built for.
     pub target: String,
     /// The SHA-256 digest of its file.
     pub sha256: String,

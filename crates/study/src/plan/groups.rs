@@ -132,7 +132,7 @@ pub fn op_title(op: Op) -> &'static str {
     }
 }
 
-/// What cells of one operation and size may differ in, apart from their engine and text.
+/// Dimensions that cells of one operation and size may differ in, apart from their engine and text.
 #[derive(Clone, Copy)]
 struct Shape {
     primes: usize,

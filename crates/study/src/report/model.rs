@@ -45,7 +45,7 @@ pub struct Report {
     /// The gain from threads, job by job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
-    /// What many cells say together, section by section.
+    /// Conclusions from many cells together, section by section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub analyses: Vec<Analysis>,
     /// One table for each operation that was asked for at several sizes.

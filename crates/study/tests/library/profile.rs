@@ -69,7 +69,7 @@ fn the_best_settings_become_the_profile() {
     assert!((delay.as_nanos() as f64 / 1.6e5 - 1.0).abs() < 0.01, "{delay:?}");
 }
 
-/// What the study says of its machine, and what the machine says of itself where the profile is read, are the same.
+/// The machine's identity in a study is the one that is read where the profile is used.
 #[test]
 fn a_machine_is_known_again() {
     assert_eq!(profile::described(&support::MACHINE), Cpu::of_this_machine());

@@ -1,4 +1,4 @@
-//! What becomes of the findings of an audit: they are printed, written to files, and decide the exit code.
+//! The findings of an audit: they are printed, written to files, and decide the exit code.
 
 use std::path::Path;
 

@@ -55,7 +55,7 @@ fn decisive(paths: &[PathBuf], options: &ReadOptions) -> String {
     format!("{paths:?} {column:?} {blocklist:?} {rounds} {has_password} {large_keys}")
 }
 
-/// What a part is of: its options, and what was read.
+/// The work that a part is of: its options, and what was read.
 fn plan_of(options: &str, inputs: &str) -> String {
     plan_digest(format!("{options} {inputs}").as_bytes())
 }
@@ -183,7 +183,7 @@ pub(super) fn merge(arguments: &AuditMerge, log: Log) -> Result<()> {
     conclude(report, &arguments.found, arguments.json.json, arguments.out.as_deref())
 }
 
-/// What a part of so many takes; none where that is not known.
+/// Time and memory of one part of so many; none where that is not known.
 pub(crate) fn estimate_of_part(
     paths: &[PathBuf],
     options: &ReadOptions,
@@ -202,7 +202,7 @@ pub(crate) fn estimate_of_part(
 struct Plan {
     parts: Vec<Planned>,
     merge: String,
-    /// What one part takes, from a sample; null where that is not known.
+    /// Time and memory of one part, from a sample; null where that is not known.
     seconds: Option<f64>,
     memory: Option<u64>,
     scratch: Option<u64>,

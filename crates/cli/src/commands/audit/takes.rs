@@ -1,4 +1,4 @@
-//! What an audit takes, in words.
+//! Time, memory and disk of an audit, in words.
 
 use std::time::Duration;
 

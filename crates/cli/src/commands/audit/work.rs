@@ -34,7 +34,7 @@ pub(super) fn examine(
     examined.map(Some).map_err(refused)
 }
 
-/// What options name, opened.
+/// Files that options name, opened.
 pub(super) struct Read {
     password: Option<Password>,
     lists: Lists,

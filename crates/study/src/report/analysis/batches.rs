@@ -1,4 +1,4 @@
-//! What a batch gains in speed, and how long its answers are waited for.
+//! The speed that a batch gains, and how long its answers are waited for.
 
 use rsalab_engines::{Job, Mode, ledger::ThreadOwner};
 use rsalab_measure::Estimate;

@@ -37,7 +37,7 @@ pub struct Part {
     pub columns: Vec<Column>,
     /// Its rows.
     pub rows: Vec<Line>,
-    /// What follows from it; where nothing does, why.
+    /// Conclusions; where there is none, the reason.
     pub sentences: Vec<String>,
     /// `true` if the table is long, and a page folds it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
