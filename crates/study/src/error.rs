@@ -25,6 +25,14 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
+    /// A Markdown file does not say which table of speeds it wants, or wants one that the report does not have.
+    #[error("{path}: {reason}")]
+    Markdown {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        reason: String,
+    },
     /// A file or directory could not be read or written.
     #[error("{path}: {source}")]
     Io {
@@ -55,7 +63,7 @@ impl Error {
             Error::Plan(_) | Error::Store(StoreError::Exists(_)) => ErrorClass::Usage,
             Error::Store(error) if error.is_io() => ErrorClass::InputOutput,
             Error::Store(_) => ErrorClass::Database,
-            Error::Results { .. } => ErrorClass::Input,
+            Error::Results { .. } | Error::Markdown { .. } => ErrorClass::Input,
             Error::Random(_) | Error::Io { .. } => ErrorClass::InputOutput,
         }
     }

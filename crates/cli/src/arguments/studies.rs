@@ -128,8 +128,8 @@ pub(crate) struct Merge {
 /// Write the report of a study again, from its database or its results.json
 #[derive(Args)]
 pub(crate) struct Report {
-    /// The directory of the study; or the results.json of a report, as it is or compressed by gzip, and then --out is
-    /// needed.
+    /// The directory of the study; or the results.json of a report, as it is or compressed by gzip, and then --out or
+    /// --into is needed.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// The directory of the report; that of the study if not given. Only what a report of the same study made is
@@ -140,6 +140,11 @@ pub(crate) struct Report {
     /// does.
     #[arg(long)]
     pub(crate) batch_files: bool,
+    /// Also put speeds into a Markdown file, such as a README: a table of engines and operations replaces what stands
+    /// between the lines '<!-- rsalab speeds 2048 private keygen -->', with a key size and operations of the study, and
+    /// '<!-- rsalab end -->'.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonOption,
 }

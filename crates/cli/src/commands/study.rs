@@ -24,7 +24,7 @@ use rsalab_study::{
 pub(super) use self::part::merge_parts;
 use self::{
     part::{again, complete, is_whole, report_of_part},
-    printed::{line, print, typed},
+    printed::{line, print, print_into, typed},
 };
 use super::{
     environment::{environment, workers},
@@ -132,7 +132,8 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
 /// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
 pub(crate) fn report(arguments: &arguments::Report, log: Log) -> Result<()> {
     let place = &arguments.directory;
-    let is_results = arguments.out.is_some() || place.extension().is_some_and(|ending| ending == "json");
+    let is_results =
+        arguments.out.is_some() || arguments.into.is_some() || place.extension().is_some_and(|ending| ending == "json");
     if is_results && place.is_file() {
         return report_again(arguments);
     }
@@ -157,24 +158,38 @@ pub(crate) fn report(arguments: &arguments::Report, log: Log) -> Result<()> {
     if arguments.batch_files {
         articles::write_batch_files(&report, directory)?;
     }
+    put_speeds(&report, arguments)?;
     print(store.directory(), report, &page, &arguments.json)
 }
 
 fn report_again(arguments: &arguments::Report) -> Result<()> {
     let results = &arguments.directory;
     let usage = |what: &str| Failure::new(Class::Usage, format!("{}: {what}", results.display()));
-    let Some(directory) = &arguments.out else {
+    if arguments.out.is_none() && arguments.into.is_none() {
         return Err(usage("for a file, --out names the directory of the report"));
-    };
+    }
     if arguments.batch_files {
         return Err(usage(
             "--batch-files needs the database of the study, and this is a file",
         ));
     }
     let report = report::read(results)?;
+    put_speeds(&report, arguments)?;
+    let Some(directory) = &arguments.out else {
+        return print_into(arguments);
+    };
     report::check_place(&report, directory, false)?;
     let page = report::write(&report, directory)?;
     print(directory, report, &page, &arguments.json)
+}
+
+/// Puts the speeds of a report into the Markdown file that --into names.
+fn put_speeds(report: &Report, arguments: &arguments::Report) -> Result<()> {
+    if let Some(file) = &arguments.into {
+        report::put_speeds(report, file)?;
+        steps::ended(|| format!("{}: its table of speeds was replaced", file.display()));
+    }
+    Ok(())
 }
 
 /// Returns whether two names are of one directory.

@@ -13,6 +13,7 @@
 //! | the words and numbers of every format | `document`, `words`, `names` |
 //! | may a directory take it | [`check_place`] |
 //! | a report from its `results.json` | [`read()`] |
+//! | a table of speeds in somebody's README | [`put_speeds`] |
 //! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
 mod analysis;
@@ -32,6 +33,7 @@ mod png;
 mod read;
 mod review;
 mod scaling;
+mod speeds;
 mod speedup;
 mod svg;
 mod template;
@@ -60,6 +62,7 @@ pub use self::{
     read::read,
     review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
     scaling::{Count, EngineScaling, Scaling},
+    speeds::put_speeds,
     svg::svg,
     template::{html, latex, markdown},
 };

@@ -97,6 +97,11 @@ pub fn latex(report: &Report) -> String {
     fill(include_str!("page/report.tex"), Format::Latex, document)
 }
 
+/// A text that Markdown shows as it is, in one line.
+pub(super) fn as_markdown(text: &str) -> String {
+    Format::Markdown.escaped(text)
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Format {
     Html,

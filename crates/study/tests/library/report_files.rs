@@ -406,3 +406,60 @@ fn tables_for_latex_are_taken_by_latex() {
     assert!(made.status.success(), "{log}");
     assert!(!log.contains("Overfull \\hbox"), "{log}");
 }
+
+/// A README with a table of two operations, and one without a mark.
+#[test]
+fn speeds_stand_in_a_readme() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let report = articles::report(planted.study.store()).unwrap();
+    let readme = directory.path().join("README.md");
+    let around = "# A program\n\n<!-- rsalab speeds 2048 private text_decrypt -->\nold\n<!-- rsalab end -->\nmore\n";
+    fs::write(&readme, around).unwrap();
+    report::put_speeds(&report, &readme).unwrap();
+    let made = fs::read_to_string(&readme).unwrap();
+    let rows: Vec<&str> = made.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 4, "{made}");
+    // The faster one first, with what it goes without.
+    assert!(rows[2].starts_with("| `gmp`") && rows[2].contains("without blinding | 2,000 ("));
+    assert!(rows[3].starts_with("| **`own`**") && rows[3].contains("(999.2 to 1,001)"));
+    assert!(made.contains("\n\nKeys of 2048 bits; intervals of 95 %. `rsalab study planted.toml`, "));
+    assert!(made.starts_with("# A program\n\n<!-- rsalab speeds 2048 private text_decrypt -->\n|"));
+    assert!(made.ends_with("<!-- rsalab end -->\nmore\n") && !made.contains("old"));
+    // Once more: the same.
+    report::put_speeds(&report, &readme).unwrap();
+    assert_eq!(fs::read_to_string(&readme).unwrap(), made);
+
+    let refused = [
+        (
+            "# A program\n",
+            "no line '<!-- rsalab speeds BITS OPERATION… -->' says where a table belongs",
+        ),
+        (
+            "<!-- rsalab speeds 2048 private -->\n",
+            "no line '<!-- rsalab end -->' follows",
+        ),
+        (
+            "<!-- rsalab speeds 2048 private\n<!-- rsalab end -->",
+            "has no '-->' in its line",
+        ),
+        (
+            "<!-- rsalab speeds 2048 -->\n<!-- rsalab end -->",
+            "needs a key size and names of operations",
+        ),
+        (
+            "<!-- rsalab speeds 2048 magic -->\n<!-- rsalab end -->",
+            "'magic' is no operation",
+        ),
+        (
+            "<!-- rsalab speeds 2048 private -->\n<!-- rsalab end -->\n<!-- rsalab speeds 2048 keygen -->\n<!-- rsalab end -->",
+            "the study did not measure keygen with keys of 2048 bits",
+        ),
+    ];
+    for (text, reason) in refused {
+        fs::write(&readme, text).unwrap();
+        let error = report::put_speeds(&report, &readme).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(fs::read_to_string(&readme).unwrap(), text);
+    }
+}

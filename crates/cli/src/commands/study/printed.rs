@@ -10,7 +10,13 @@ use rsalab_study::{
 };
 use serde::Serialize;
 
-use crate::{arguments::JsonOption, exit::Result, output, printable::printable, table::Table};
+use crate::{
+    arguments::{self, JsonOption},
+    exit::Result,
+    output,
+    printable::printable,
+    table::Table,
+};
 
 /// Output of `--json` about a study.
 #[derive(Serialize)]
@@ -49,6 +55,17 @@ pub(super) fn print(directory: &Path, report: Report, page: &Path, json: &JsonOp
     }
     text += &format!("report: {}\n", printable(&page.display().to_string()));
     output::report(&text)
+}
+
+/// Prints which Markdown file has the speeds, where nothing else was made.
+pub(super) fn print_into(arguments: &arguments::Report) -> Result<()> {
+    #[derive(Serialize)]
+    struct Into {
+        into: Option<String>,
+    }
+    let into = arguments.into.as_ref().map(|file| file.display().to_string());
+    let text = into.as_deref().map(|file| format!("speeds: {}\n", printable(file)));
+    output::print(arguments.json.json, &Into { into }, || text.unwrap_or_default())
 }
 
 /// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are
