@@ -16,7 +16,7 @@ mod table;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 
-use crate::limbs::{Modulus, Nat};
+use crate::limbs::{Modulus, Nat, words};
 use std::ptr;
 pub(crate) use table::for_each_kernel;
 
@@ -123,6 +123,23 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     }
     /// Puts a number of plain limbs into a lane; missing limbs are zero.
     fn load(self, moduli: &Self::Moduli, lane: usize, limbs: &[u64], value: &mut [u64]);
+    /// Puts a public number, big-endian, into a lane, in a time that depends on its length. `limbs` is room for it.
+    fn load_bytes(self, moduli: &Self::Moduli, lane: usize, bytes: &[u8], limbs: &mut [u64], value: &mut [u64]) {
+        words::read_be(limbs, bytes);
+        self.load(moduli, lane, limbs, value);
+    }
+    /// [`load_bytes`](Self::load_bytes), for a lane that has a number which differs in its last `changed` bytes alone.
+    fn load_ending(
+        self,
+        moduli: &Self::Moduli,
+        lane: usize,
+        bytes: &[u8],
+        _changed: usize,
+        limbs: &mut [u64],
+        value: &mut [u64],
+    ) {
+        self.load_bytes(moduli, lane, bytes, limbs, value);
+    }
     /// Takes the number of a lane out, reduced.
     fn store(self, moduli: &Self::Moduli, lane: usize, value: &[u64], limbs: &mut [u64]);
     /// The value 1, in Montgomery form.

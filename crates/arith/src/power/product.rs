@@ -5,7 +5,8 @@
 //! then:      the lanes' products multiplied together, a division by R each, and times R^(divisions)
 //! ```
 //!
-//! A lane that has no number for a step takes R mod n, which changes nothing. So N numbers cost N / lanes
+//! Numbers that differ in their last bytes alone, such as encodings of digests, are made digits of once, and after that
+//! their ends. A lane that has no number for a step takes R mod n, which changes nothing. So N numbers cost N / lanes
 //! multiplications of a vector, and some 2 log2 N more for the power of R.
 
 use crate::kernel::LaneKernel;
@@ -19,8 +20,11 @@ pub(crate) trait Product: Send + Sync {
     fn state_words(&self) -> usize;
     /// Sets the state for no numbers.
     fn begin(&self, state: &mut [u64]);
-    /// Takes numbers of `limbs` limbs below the modulus, at most [`items`](Self::items).
-    fn take(&self, numbers: &[u64], state: &mut [u64]);
+    /// Takes big-endian numbers of `len` bytes below the modulus, at most [`items`](Self::items).
+    fn take(&self, numbers: &[u8], len: usize, state: &mut [u64]);
+    /// Takes numbers below the modulus that differ in their last bytes alone: `number` is one of them, whose end is
+    /// overwritten with that of each.
+    fn take_alike(&self, number: &mut [u8], endings: &[u8], len: usize, state: &mut [u64]);
     /// Writes the product, below the modulus, of the `count` numbers that were taken.
     fn finish(&self, count: u64, state: &mut [u64], product: &mut [u64]);
 }
@@ -62,7 +66,7 @@ impl<K: LaneKernel> Product for LaneProduct<K> {
     }
 
     fn state_words(&self) -> usize {
-        2 * K::words(self.limbs) + K::working_words(self.limbs)
+        2 * K::words(self.limbs) + K::working_words(self.limbs).max(self.limbs)
     }
 
     fn begin(&self, state: &mut [u64]) {
@@ -73,14 +77,44 @@ impl<K: LaneKernel> Product for LaneProduct<K> {
         }
     }
 
-    fn take(&self, numbers: &[u64], state: &mut [u64]) {
+    fn take(&self, numbers: &[u8], len: usize, state: &mut [u64]) {
         let [product, factor, working] = self.parts(state);
-        match numbers.len() == K::LANES * self.limbs {
-            true => factor.fill(0),
-            false => factor.copy_from_slice(&self.one),
+        if numbers.len() < K::LANES * len {
+            factor.copy_from_slice(&self.one);
         }
-        for (lane, number) in numbers.chunks_exact(self.limbs).enumerate() {
-            self.kernel.load(&self.moduli, lane, number, factor);
+        for (lane, number) in numbers.chunks_exact(len).enumerate() {
+            let limbs = &mut working[..self.limbs];
+            self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
+        }
+        self.kernel.mul(&self.moduli, product, factor, working);
+    }
+
+    fn take_alike(&self, number: &mut [u8], endings: &[u8], len: usize, state: &mut [u64]) {
+        let [product, factor, working] = self.parts(state);
+        let at = number.len() - len;
+        let (whole, rest) = endings.split_at(endings.len() - endings.len() % (K::LANES * len));
+        if !whole.is_empty() {
+            for lane in 0..K::LANES {
+                let limbs = &mut working[..self.limbs];
+                self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
+            }
+        }
+        for endings in whole.chunks_exact(K::LANES * len) {
+            for (lane, ending) in endings.chunks_exact(len).enumerate() {
+                number[at..].copy_from_slice(ending);
+                let limbs = &mut working[..self.limbs];
+                self.kernel.load_ending(&self.moduli, lane, number, len, limbs, factor);
+            }
+            self.kernel.mul(&self.moduli, product, factor, working);
+        }
+        if rest.is_empty() {
+            return;
+        }
+        factor.copy_from_slice(&self.one);
+        for (lane, ending) in rest.chunks_exact(len).enumerate() {
+            number[at..].copy_from_slice(ending);
+            let limbs = &mut working[..self.limbs];
+            self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
         }
         self.kernel.mul(&self.moduli, product, factor, working);
     }

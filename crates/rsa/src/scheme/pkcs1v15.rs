@@ -45,6 +45,11 @@ impl Template {
         Template(bytes)
     }
 
+    /// What every encoding begins with.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Encodes a digest into the bytes of the modulus.
     pub(super) fn encode(&self, digest: &[u8], encoding: &mut [u8]) {
         let (head, tail) = encoding.split_at_mut(self.0.len());

@@ -6,18 +6,29 @@
 //!
 //! (M. Bellare, J. Garay and T. Rabin, "Fast batch verification for modular exponentiation and digital signatures",
 //! Eurocrypt 1998, section 5.) Two products mod n for a signature in place of a power.
+//!
+//! # What it proves
+//!
+//! Let a list pass, and m₁ be a message of it that was never signed. Whoever made the list, and can ask for signatures of
+//! m₂ … mₖ, has that of m₁: it is s₁ … sₖ divided by them. So a list that passes is a forgery of RSASSA-PKCS1-v1_5 under
+//! chosen messages, or all its messages were signed at some time; for a hash function onto all numbers below n, which
+//! the paper has, that is proved to be as hard as RSA. The division gives the signature of m₁ only if m₁ is there once: of
+//! a message that is there e times its own encoding is the root (J.-S. Coron and D. Naccache, "On the security of RSA
+//! screening", PKC 1999). Hence repetitions are verified by themselves.
+//!
+//! It does not prove that sᵢ is the signature of mᵢ. Small random exponents, as in section 4 of the paper, would, up to
+//! factors of small order such as −1, but not faster than powers with e = 65537: see the notes.
 
 use std::collections::HashSet;
 
-use rsalab_arith::{Kernel, ProductContext, RunningProduct};
+use rsalab_arith::{Kernel, ProductContext};
 
 use super::VerifyingKey;
 use crate::{
     Error, Result,
     backend::{BlockRunner, Prepared, Status},
     hash::Digest,
-    random::SystemRng,
-    scheme::{Encoder, SignatureScheme},
+    scheme::Encoder,
 };
 
 /// Signatures that are screened together where all of them together do not pass: of a chunk that passes none is
@@ -28,16 +39,16 @@ impl VerifyingKey {
     /// Screens signatures of messages: returns, for each, whether it was accepted.
     ///
     /// **What this proves, and what it does not.** If all are accepted, the owner of the key has signed each of these
-    /// messages at some time; that is what is proved, under the RSA assumption, for a hash function onto all numbers
-    /// below n, and believed of RSASSA-PKCS1-v1_5. It is *not* proved that each signature is its message's: whoever has
-    /// valid signatures can change them so that their product stays the same, by exchanging two or by multiplying one
-    /// by x and another by 1/x, and they pass. So take it where many messages are accepted or refused as one (a log, a
-    /// feed, a backup), and [`verify_batch`](Self::verify_batch) where a signature is passed on, stored, or argued
-    /// about.
+    /// messages at some time, or somebody can forge signatures of RSASSA-PKCS1-v1_5. It is *not* proved that each
+    /// signature is its message's: whoever has valid signatures can change them so that their product stays the same, by
+    /// exchanging two, by negating two, or by multiplying one by x and another by 1/x, and they pass. So take it where
+    /// many messages are accepted or refused as one (a log, a feed, a backup), and
+    /// [`verify_batch`](Self::verify_batch) where a signature is passed on, stored, or argued about.
     ///
     /// A valid signature is always accepted. Where the product does not pass, chunks of 256 are screened, and every
-    /// signature of a chunk that does not pass is verified by itself: a wrong signature among valid ones is found.
-    /// Digests that were there before are verified by themselves, as the proof needs distinct messages.
+    /// signature of a chunk that does not pass is verified by itself: so wrong signatures are found, unless they were
+    /// made to undo each other. Digests that were there before are verified by themselves, as the proof needs distinct
+    /// messages.
     ///
     /// On this CPU, whatever the backend. In variable time: signatures and messages are public.
     ///
@@ -62,22 +73,16 @@ impl VerifyingKey {
     ///
     /// As for [`screen_batch`](Self::screen_batch).
     pub fn screen_digests(&self, pairs: &[(&[u8], &[u8])]) -> Result<Vec<bool>> {
-        if !matches!(self.scheme, SignatureScheme::Pkcs1v15(_)) {
+        let Encoder::Pkcs1v15(template) = Encoder::new(self.scheme, self.bits) else {
             return Err(Error::Scheme {
                 reason: "signatures of RSASSA-PSS cannot be screened: nobody knows their encodings; verify them"
                     .to_owned(),
             });
-        }
+        };
         let key = &self.public.key;
         let (h, k) = (self.scheme.hash().digest_len(), key.modulus_len());
         let n = [vec![0; k - key.n().len()], key.n().to_vec()].concat();
-        // Of digests that begin alike all but the first are taken for the same one: what is verified need not be
-        // screened.
-        let mut seen = HashSet::with_capacity(pairs.len());
-        let is_new: Vec<bool> = pairs
-            .iter()
-            .map(|(digest, _)| seen.insert(digest.first_chunk::<8>()))
-            .collect();
+        let is_new = first_of_each(pairs);
         let is_screened = |&place: &usize| {
             let (digest, signature) = pairs[place];
             is_new[place] && digest.len() == h && signature.len() == k && *signature < n[..]
@@ -85,20 +90,20 @@ impl VerifyingKey {
         let (screened, rest): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(is_screened);
         let mut is_accepted = vec![false; pairs.len()];
         let products = ProductContext::new(key.checked(), Kernel::auto());
-        let encoder = Encoder::new(self.scheme, self.bits);
-        let of = |places: &[usize]| places.iter().map(|&place| pairs[place]).collect::<Vec<_>>();
+        let passes = |places: &[usize]| self.passes(&products, template.beginning(), places, pairs);
         let verify = |places: &[usize], is_accepted: &mut Vec<bool>| {
-            for (&place, accepted) in places.iter().zip(self.verify_digests(&of(places))) {
+            let pairs: Vec<_> = places.iter().map(|&place| pairs[place]).collect();
+            for (&place, accepted) in places.iter().zip(self.verify_digests(&pairs)) {
                 is_accepted[place] = accepted;
             }
         };
         verify(&rest, &mut is_accepted);
-        if self.passes(&products, &encoder, &of(&screened))? {
+        if passes(&screened)? {
             screened.iter().for_each(|&place| is_accepted[place] = true);
             return Ok(is_accepted);
         }
         for chunk in screened.chunks(CHUNK) {
-            match self.passes(&products, &encoder, &of(chunk))? {
+            match passes(chunk)? {
                 true => chunk.iter().for_each(|&place| is_accepted[place] = true),
                 false => verify(chunk, &mut is_accepted),
             }
@@ -106,35 +111,57 @@ impl VerifyingKey {
         Ok(is_accepted)
     }
 
-    /// Returns whether the product of signatures, each below n, is that of the digests.
-    fn passes(&self, products: &ProductContext, encoder: &Encoder, pairs: &[(&[u8], &[u8])]) -> Result<bool> {
+    /// Returns whether the product of the signatures at these places, each below n, is that of their digests'
+    /// encodings.
+    fn passes(
+        &self,
+        products: &ProductContext,
+        beginning: &[u8],
+        places: &[usize],
+        pairs: &[(&[u8], &[u8])],
+    ) -> Result<bool> {
         /// Signatures that are copied together, so that they stay in the cache.
-        const TOGETHER: usize = 32;
+        const TOGETHER: usize = 64;
         let k = products.modulus_len();
-        let mut blocks = [vec![0; TOGETHER * k], vec![0; TOGETHER * k]];
-        let mut running = [products.begin(), products.begin()];
-        for pairs in pairs.chunks(TOGETHER) {
-            let [signatures, encodings] = blocks.each_mut().map(|block| &mut block[..pairs.len() * k]);
-            let places = signatures.chunks_exact_mut(k).zip(encodings.chunks_exact_mut(k));
-            for ((digest, signature), (to, encoding)) in pairs.iter().zip(places) {
-                to.copy_from_slice(signature);
-                encoder.encode(digest, &mut SystemRng, encoding)?;
+        let h = k - beginning.len();
+        let (mut signatures, mut digests) = (Vec::with_capacity(TOGETHER * k), Vec::with_capacity(TOGETHER * h));
+        let (mut of_signatures, mut of_encodings) = (products.begin(), products.begin());
+        for places in places.chunks(TOGETHER) {
+            signatures.clear();
+            digests.clear();
+            for &place in places {
+                let (digest, signature) = pairs[place];
+                signatures.extend_from_slice(signature);
+                digests.extend_from_slice(digest);
             }
-            for (running, block) in running.iter_mut().zip(&blocks) {
-                let added = running.add_vartime(&block[..pairs.len() * k]);
-                // Signatures were asked for that, and encodings begin with a zero.
-                added.expect("all are of the modulus's length, and below it");
-            }
+            // Signatures were asked for that, and encodings begin with a zero.
+            let expected = "all are of the modulus's length, and below it";
+            of_signatures.add_vartime(&signatures).expect(expected);
+            of_encodings.add_alike_vartime(beginning, &digests).expect(expected);
         }
-        let [signatures, encodings] = running.map(RunningProduct::finish);
         let (mut power, mut status) = (vec![0; k], [Status::Fault]);
         self.public
             .prepared()?
             .runner()?
-            .run(&signatures, &mut power, &mut status)?;
+            .run(&of_signatures.finish(), &mut power, &mut status)?;
         match status {
             [Status::Fault] => Err(Error::Fault { item: 0 }),
-            status => Ok(status == [Status::Done] && power == encodings),
+            status => Ok(status == [Status::Done] && power == of_encodings.finish()),
         }
     }
+}
+
+/// Whether no digest before it begins with the same eight bytes, for each: of those that do all but the first are taken
+/// for repetitions, as what is verified need not be screened.
+fn first_of_each(pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
+    let beginning = |digest: &[u8]| digest.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+    // Mostly all are different, and to sort them shows it sooner than a set of those that were seen.
+    let mut sorted: Vec<_> = pairs.iter().map(|(digest, _)| beginning(digest)).collect();
+    sorted.sort_unstable();
+    if sorted.windows(2).all(|two| two[0] != two[1]) {
+        return vec![true; pairs.len()];
+    }
+    let mut seen = HashSet::with_capacity(pairs.len());
+    let is_new = pairs.iter().map(|(digest, _)| seen.insert(beginning(digest)));
+    is_new.collect()
 }

@@ -1,5 +1,7 @@
 //! Screening of many signatures: what it accepts, what it finds, and what it cannot know.
 
+use std::collections::BTreeSet;
+
 use num_bigint::BigUint;
 use rsalab_rsa::{
     PrivateKey,
@@ -96,4 +98,107 @@ fn signatures_that_were_exchanged_are_screened_as_one_and_not_verified() {
         .collect();
     let valid = verifying.verify_batch(&pairs);
     assert_eq!((0..40).filter(|&place| !valid[place]).collect::<Vec<_>>(), [11, 30]);
+}
+
+/// Numbers that differ from turn to turn, and not from run to run: SplitMix64.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}
+
+/// A number below n that is not the signature, in one of five ways.
+fn wrong(signature: &[u8], of_another: &[u8], n: &BigUint, numbers: &mut Numbers) -> Vec<u8> {
+    let number = BigUint::from_bytes_be(signature);
+    let wrong = match numbers.below(5) {
+        0 => number ^ (BigUint::from(1_u8) << numbers.below(1000)),
+        1 => number + 1_u8,
+        2 => number * 2_u8,
+        3 => BigUint::from_bytes_be(of_another),
+        _ => {
+            let bytes: Vec<u8> = (0..signature.len()).map(|_| numbers.below(256) as u8).collect();
+            BigUint::from_bytes_be(&bytes)
+        }
+    };
+    let bytes = (wrong % n).to_bytes_be();
+    [vec![0; signature.len() - bytes.len()], bytes].concat()
+}
+
+/// Plants wrong signatures in so many places of `count`, as often as is said: those and no others must be refused, as by
+/// verifying each. Returns how many there were.
+fn plant_and_find(count: usize, rounds: &[(usize, usize)]) -> usize {
+    let key = PrivateKey::generate(1024).unwrap();
+    let n = BigUint::from_bytes_be(key.public().n());
+    let (verifying, mut messages, mut signatures) = signed(&key, count + 1);
+    let (_, of_another) = (messages.pop(), signatures.pop().unwrap());
+    let mut numbers = Numbers(46);
+    let mut planted = 0;
+    for &(places, times) in rounds {
+        for _ in 0..times {
+            let mut changed = signatures.clone();
+            let mut expected = BTreeSet::new();
+            while expected.len() < places {
+                expected.insert(numbers.below(count));
+            }
+            for &place in &expected {
+                changed[place] = wrong(&signatures[place], &of_another, &n, &mut numbers);
+            }
+            planted += places;
+            let refused = |verdicts: Vec<bool>| -> BTreeSet<usize> {
+                let places = verdicts.into_iter().enumerate();
+                places
+                    .filter_map(|(place, is_accepted)| (!is_accepted).then_some(place))
+                    .collect()
+            };
+            assert_eq!(refused(screen(&verifying, &messages, &changed)), expected);
+            let pairs: Vec<(&[u8], &[u8])> = messages
+                .iter()
+                .map(|it| &it[..])
+                .zip(changed.iter().map(|it| &it[..]))
+                .collect();
+            assert_eq!(refused(verifying.verify_batch(&pairs)), expected);
+        }
+    }
+    planted
+}
+
+#[test]
+fn every_wrong_signature_is_found_however_many_there_are() {
+    let planted = plant_and_find(1500, &[(1, 5), (10, 3), (100, 2), (750, 1), (1500, 1)]);
+    assert_eq!(planted, 2485);
+}
+
+#[test]
+#[ignore = "long: make test-all"]
+fn every_wrong_signature_of_a_hundred_thousand_is_found() {
+    let rounds = [(1, 20), (10, 20), (100, 10), (1000, 10), (10_000, 7), (20_000, 1)];
+    let planted = plant_and_find(20_000, &rounds);
+    println!("{planted} wrong signatures were planted and found, and no other was refused");
+    assert!(planted > 100_000);
+}
+
+/// Why messages must be distinct (Coron and Naccache, "On the security of RSA screening", PKC 1999): where one is there
+/// e times, its own encoding is a number whose power is their product, and nobody has signed it.
+#[test]
+fn a_message_that_is_there_e_times_is_no_forgery() {
+    let key = rsalab_rsa::generate::Generation::new(1024, rsalab_rsa::generate::PublicExponent::Fixed(3)).unwrap();
+    let mut generator = key.generator(rsalab_rsa::random::SystemRng).unwrap();
+    let key = generator.keys(1).unwrap().remove(0).key;
+    let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    let verifying = VerifyingKey::new(key.public(), scheme).unwrap();
+    let message = b"never signed".to_vec();
+    let digest = Hash::Sha256.digest(&message);
+    let encoding = scheme
+        .encode(1024, &digest, &mut rsalab_rsa::random::SystemRng)
+        .unwrap();
+    let one = [vec![0; 127], vec![1]].concat();
+    // encoding^3 = encoding encoding encoding.
+    let forged = [encoding, one.clone(), one];
+    assert_eq!(screen(&verifying, &vec![message; 3], &forged), [false; 3]);
 }

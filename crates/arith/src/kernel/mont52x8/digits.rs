@@ -1,11 +1,56 @@
 //! The digits of one lane.
 
 use crate::kernel::digits52;
-use crate::kernel::lanes::Vec8;
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Vec8};
 
 /// Puts a number into one lane.
 pub(super) fn put(vecs: &mut [Vec8], lane: usize, limbs: &[u64]) {
     digits52::put(vecs.iter_mut().map(|vec| &mut vec[lane]), limbs);
+}
+
+/// Bytes of two digits.
+const PAIR: usize = 2 * DIGIT_BITS / 8;
+
+/// Puts a big-endian number into one lane: two digits are 13 bytes, each of them within eight.
+pub(super) fn put_bytes(vecs: &mut [Vec8], lane: usize, bytes: &[u8]) {
+    let (first, pairs) = bytes.as_rchunks::<PAIR>();
+    let (low, high) = vecs.split_at_mut(2 * pairs.len());
+    put_pairs(low, lane, pairs);
+    let mut rest = [0; PAIR];
+    rest[PAIR - first.len()..].copy_from_slice(first);
+    let mut digits = digits_of(&rest).into_iter();
+    for vec in high {
+        vec[lane] = digits.next().unwrap_or(0);
+    }
+}
+
+/// [`put_bytes`] where all but the last `changed` bytes are in the lane already.
+pub(super) fn put_ending(vecs: &mut [Vec8], lane: usize, bytes: &[u8], changed: usize) {
+    let (_, pairs) = bytes.as_rchunks::<PAIR>();
+    match pairs.len().checked_sub(changed.div_ceil(PAIR)) {
+        Some(unchanged) => put_pairs(vecs, lane, &pairs[unchanged..]),
+        None => put_bytes(vecs, lane, bytes),
+    }
+}
+
+/// Puts pairs of digits, the highest first, into the lowest digits.
+#[inline]
+fn put_pairs(vecs: &mut [Vec8], lane: usize, pairs: &[[u8; PAIR]]) {
+    let (vecs, _) = vecs.as_chunks_mut::<2>();
+    for (vecs, pair) in vecs.iter_mut().zip(pairs.iter().rev()) {
+        let digits = digits_of(pair);
+        (vecs[0][lane], vecs[1][lane]) = (digits[0], digits[1]);
+    }
+}
+
+/// The digits of a pair, the lowest first.
+#[inline]
+fn digits_of(pair: &[u8; PAIR]) -> [u64; 2] {
+    let word = |bytes: Option<&[u8; 8]>| u64::from_be_bytes(*bytes.expect("a pair has more"));
+    [
+        word(pair.last_chunk()) & DIGIT_MASK,
+        word(pair.first_chunk()) >> (u64::BITS as usize - DIGIT_BITS),
+    ]
 }
 
 /// Takes the number of one lane out; returns what lies above the limbs, up to 2^64.

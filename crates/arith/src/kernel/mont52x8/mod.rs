@@ -219,6 +219,14 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         digits::put(vec8s_mut(value), lane, limbs);
     }
 
+    fn load_bytes(self, _: &Moduli, lane: usize, bytes: &[u8], _: &mut [u64], value: &mut [u64]) {
+        digits::put_bytes(vec8s_mut(value), lane, bytes);
+    }
+
+    fn load_ending(self, _: &Moduli, lane: usize, bytes: &[u8], changed: usize, _: &mut [u64], value: &mut [u64]) {
+        digits::put_ending(vec8s_mut(value), lane, bytes, changed);
+    }
+
     fn store(self, moduli: &Moduli, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
         let mut above = digits::take(vec8s(value), lane, limbs);
