@@ -127,8 +127,8 @@ impl RunningProduct<'_> {
     /// followed by each of `endings`, which together have [`modulus_len`](ProductContext::modulus_len) bytes.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are whole endings; [`Error::OutOfRange`] if numbers that begin so need not be below
-    /// n. The product is as it was then.
+    /// [`Error::Length`] unless there are whole endings; [`Error::OutOfRange`] if numbers that begin so need not be
+    /// below n. The product is as it was then.
     pub fn add_alike_vartime(&mut self, beginning: &[u8], endings: &[u8]) -> Result<(), Error> {
         let RunningProduct { context, .. } = self;
         let len = match context.modulus_len().checked_sub(beginning.len()) {

@@ -9,12 +9,12 @@
 //!
 //! # What it proves
 //!
-//! Let a list pass, and m₁ be a message of it that was never signed. Whoever made the list, and can ask for signatures of
-//! m₂ … mₖ, has that of m₁: it is s₁ … sₖ divided by them. So a list that passes is a forgery of RSASSA-PKCS1-v1_5 under
-//! chosen messages, or all its messages were signed at some time; for a hash function onto all numbers below n, which
-//! the paper has, that is proved to be as hard as RSA. The division gives the signature of m₁ only if m₁ is there once: of
-//! a message that is there e times its own encoding is the root (J.-S. Coron and D. Naccache, "On the security of RSA
-//! screening", PKC 1999). Hence repetitions are verified by themselves.
+//! Let a list pass, and m₁ be a message of it that was never signed. Whoever made the list, and can ask for signatures
+//! of m₂ … mₖ, has that of m₁: it is s₁ … sₖ divided by them. So a list that passes is a forgery of RSASSA-PKCS1-v1_5
+//! under chosen messages, or all its messages were signed at some time; for a hash function onto all numbers below n,
+//! which the paper has, that is proved to be as hard as RSA. The division gives the signature of m₁ only if m₁ is there
+//! once: of a message that is there e times its own encoding is the root (J.-S. Coron and D. Naccache, "On the security
+//! of RSA screening", PKC 1999). Hence repetitions are verified by themselves.
 //!
 //! It does not prove that sᵢ is the signature of mᵢ. Small random exponents, as in section 4 of the paper, would, up to
 //! factors of small order such as −1, but not faster than powers with e = 65537: see the notes.
@@ -40,9 +40,9 @@ impl VerifyingKey {
     ///
     /// **What this proves, and what it does not.** If all are accepted, the owner of the key has signed each of these
     /// messages at some time, or somebody can forge signatures of RSASSA-PKCS1-v1_5. It is *not* proved that each
-    /// signature is its message's: whoever has valid signatures can change them so that their product stays the same, by
-    /// exchanging two, by negating two, or by multiplying one by x and another by 1/x, and they pass. So take it where
-    /// many messages are accepted or refused as one (a log, a feed, a backup), and
+    /// signature is its message's: whoever has valid signatures can change them so that their product stays the same,
+    /// by exchanging two, by negating two, or by multiplying one by x and another by 1/x, and they pass. So take it
+    /// where many messages are accepted or refused as one (a log, a feed, a backup), and
     /// [`verify_batch`](Self::verify_batch) where a signature is passed on, stored, or argued about.
     ///
     /// A valid signature is always accepted. Where the product does not pass, chunks of 256 are screened, and every

@@ -130,8 +130,8 @@ fn wrong(signature: &[u8], of_another: &[u8], n: &BigUint, numbers: &mut Numbers
     [vec![0; signature.len() - bytes.len()], bytes].concat()
 }
 
-/// Plants wrong signatures in so many places of `count`, as often as is said: those and no others must be refused, as by
-/// verifying each. Returns how many there were.
+/// Plants wrong signatures in so many places of `count`, as often as is said: those and no others must be refused, as
+/// by verifying each. Returns how many there were.
 fn plant_and_find(count: usize, rounds: &[(usize, usize)]) -> usize {
     let key = PrivateKey::generate(1024).unwrap();
     let n = BigUint::from_bytes_be(key.public().n());
