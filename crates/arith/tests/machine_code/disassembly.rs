@@ -9,6 +9,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     hint::black_box,
     process::Command,
+    sync::OnceLock,
 };
 
 /// A function's name and its instructions, in the order of AT&T (sources first), with their addresses.
@@ -19,7 +20,12 @@ pub(super) struct Function {
 }
 
 /// The functions of this program, if they can be read here.
-pub(super) fn disassembled() -> Option<Vec<Function>> {
+pub(super) fn disassembled() -> Option<&'static [Function]> {
+    static FUNCTIONS: OnceLock<Option<Vec<Function>>> = OnceLock::new();
+    FUNCTIONS.get_or_init(disassemble).as_deref()
+}
+
+fn disassemble() -> Option<Vec<Function>> {
     if !cfg!(target_arch = "x86_64") {
         eprintln!("skipped: the kernel is for x86-64");
         return None;

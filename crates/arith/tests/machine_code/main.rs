@@ -1,6 +1,8 @@
 //! The kernels' machine code, of the compiler and of assembly: an intrinsic that became a call would be correct, and
 //! slow; a digit might end in a branch, an address, or a mask that decides what is loaded.
 
+#[cfg(target_arch = "x86_64")]
+mod certify;
 mod disassembly;
 mod instruction;
 mod leaks;
@@ -78,7 +80,7 @@ fn no_vector_intrinsic_became_a_call() {
     let Some(functions) = disassembled() else {
         return;
     };
-    for Function { name, .. } in &functions {
+    for Function { name, .. } in functions {
         let register = [
             "Zmm as",
             "ZmmDoubles as",

@@ -46,7 +46,7 @@ const FLAGS: [Place; 3] = [Place::Carry, Place::Overflow, Place::OtherFlags];
 type Secrets = BTreeSet<Place>;
 
 /// The number of a general register, whatever its width.
-fn general(name: &str) -> Option<u8> {
+pub(super) fn general(name: &str) -> Option<u8> {
     let name = name.strip_prefix('%')?;
     if let Some(number) = name
         .strip_prefix('r')

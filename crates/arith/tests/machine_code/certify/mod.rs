@@ -1,0 +1,136 @@
+//! Kernels certified by replay: their instructions are run once on unknowns, and what they leave is compared with what
+//! they promise, exactly, for each length.
+//!
+//! # What is shown
+//!
+//! Of each function that the build writes, for all inputs within the bounds that its callers keep:
+//!
+//! 1. The result is Montgomery's product: an equation between polynomials with integer coefficients, in digits of the
+//!    inputs, digits of the quotient, and carries. The equations are in `rows.rs`.
+//! 2. No sum and no product leaves its register, no double is rounded but where that is meant, and the result is within
+//!    the bounds that it is promised to be in, which are those of the inputs.
+//! 3. No address, no branch, and no mask over memory depends on a number; and every access is within the memory that
+//!    the caller hands over, aligned where the instruction asks for that, and writes only what it may.
+//!
+//! # How
+//!
+//! `machine.rs` runs one instruction after the other. Pointers and counts are concrete; loops are run as often as they
+//! run. A number is a polynomial in *atoms* (`algebra.rs`), which are unknown integers: the inputs' digits, and
+//! whatever is no polynomial of what went in: the integer part of a division by a power of two, or such a quotient
+//! rounded. The other part of what is divided is then a polynomial again, x - 2^k f. So the low half of a product is x
+//! y - 2^52 h, and the high one h; carries leave one place and arrive in another, and cancel where both are done right.
+//! An equation between polynomials (`identity.rs`) is compared coefficient by coefficient, and holds for all values of
+//! the atoms, so for those that a machine computes. Nothing is evaluated at examples.
+//!
+//! Bounds are those of interval arithmetic on each result. What an atom can be is all that is known of it; where more
+//! is needed, the argument stands where it is used: carries through a mask register in `masks.rs`, the last digit of
+//! the quotient in `rows.rs`.
+//!
+//! # What is trusted
+//!
+//! - The meaning of each instruction, in `integers.rs`, `masks.rs` and `doubles.rs`, a few lines for each, by Intel's
+//!   manual. Tests of agreement run the same instructions on CPUs.
+//! - That the CPU does what its manual says, rounds to nearest, and that nothing else writes to the memory meanwhile.
+//! - objdump, which reads the machine code. That must be, instruction by instruction, what the build has written, but
+//!   for the order of summands and factors; and it is what is run. Where there is no objdump, the text is run instead,
+//!   and the assembler trusted.
+//! - The bounds of the inputs, which the callers keep: `rows.rs` says which, and the modules of the kernels
+//!   why. That the caller prepares m, n' and 1 / n as it says.
+//! - This program. It has no proof of its own; planted faults are in `faults.rs`, and must be refused.
+//!
+//! s2n-bignum's proofs are checked by HOL Light's small kernel, from a model of each instruction that is tested against
+//! CPUs, and cover whole functions down to their bytes. What is here is a program of two thousand lines that anybody
+//! can run, and claims no more than the above.
+
+mod algebra;
+mod code;
+mod doubles;
+mod faults;
+mod identity;
+mod integers;
+mod machine;
+mod masks;
+mod polynomial;
+mod rows;
+
+use super::disassembly::{Function, disassembled};
+use code::Code;
+use polynomial::Refusal;
+use rows::Contract;
+use std::fs;
+
+/// What the build writes.
+const FOLDER: &str = env!("OUT_DIR");
+
+/// A text that the build has written.
+fn text(name: &str) -> Code {
+    let text = fs::read_to_string(format!("{FOLDER}/{name}.s")).expect("the build wrote it");
+    Code::of_text(&text).expect("it is understood")
+}
+
+/// The instructions of some functions, as they ship.
+struct Shipped {
+    machine_code: Option<Vec<Code>>,
+}
+
+impl Shipped {
+    /// Of the functions of which the name contains this.
+    fn of(name: &str) -> Self {
+        let called_so = |function: &&Function| function.name.contains(name);
+        let code = |function| Code::of_function(function).expect("it is understood");
+        let machine_code = disassembled().map(|all| all.iter().filter(called_so).map(code).collect());
+        Self { machine_code }
+    }
+
+    /// The machine code that does what a text does, or the text where no machine code can be read; and which it is.
+    fn like(&self, text: Code) -> (Code, &'static str) {
+        let Some(machine_code) = &self.machine_code else {
+            return (text, "its text");
+        };
+        match machine_code.iter().find(|code| code.is_like(&text)) {
+            Some(code) => (code.clone(), "its machine code"),
+            None => panic!("the machine code differs from the text that was written"),
+        }
+    }
+}
+
+/// Prints a line for each, and fails if there is one that is not certified.
+fn all_certified(kernel: &str, results: impl IntoIterator<Item = (String, &'static str, Result<(), Refusal>)>) {
+    let mut refused = 0;
+    for (name, read, shown) in results {
+        match shown {
+            Ok(()) => println!("certified: {kernel}, {name}, {read}"),
+            Err(why) => {
+                println!("not certified: {kernel}, {name}, {read}: {why}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 0, "{kernel}");
+}
+
+/// Lengths in digits, and one number or two, of which the build has written rows.
+fn lengths_of_rows() -> Vec<(usize, usize)> {
+    let files = fs::read_dir(FOLDER).expect("the build wrote into it");
+    let of_rows = files.filter_map(|file| {
+        let name = file.ok()?.file_name().into_string().ok()?;
+        let (digits, numbers) = name.strip_suffix(".s")?.split_once('x')?;
+        Some((digits.parse().ok()?, numbers.parse().ok()?))
+    });
+    let mut lengths: Vec<(usize, usize)> = of_rows.collect();
+    lengths.sort_unstable();
+    lengths
+}
+
+#[test]
+fn rows_are_certified_at_every_length() {
+    let shipped = Shipped::of("ifma_rows::LENGTHS::code");
+    let lengths = lengths_of_rows();
+    assert_eq!(lengths.len(), 36);
+    let results = lengths.into_iter().map(|(digits, numbers)| {
+        let (code, read) = shipped.like(text(&format!("{digits}x{numbers}")));
+        let shown = rows::certify(&code, Contract::new(digits, numbers));
+        (format!("{digits} digits of {numbers}"), read, shown)
+    });
+    all_certified("mont52x2_ifma", results);
+}
