@@ -2,7 +2,7 @@
 """How long keys and audits take on many machines, on paper: from rates that were measured on one.
 
     scripts/cluster_model.py keys  --count 1e9 --rate 430            # a CPU makes 430 keys of 2048 bits a second
-    scripts/cluster_model.py audit --moduli 1e10 --seconds 65536:4 262144:19
+    scripts/cluster_model.py audit --moduli 1e8 --seconds 65536:4 262144:19 --examine 0.0008
 
 A table for 1 to 1,000 nodes: time, what bounds it, bytes that move. docs/src/how-to/many-machines.md has the formulas.
 """
@@ -58,22 +58,27 @@ def of_batch(points: list[tuple[float, float]], count: float) -> float:
 
 
 def audit(options: argparse.Namespace, nodes: int) -> tuple[float, str, float]:
-    """Moduli in k subsets; each two of them are one task, on the moduli of both (Hastings, Fried and Heninger 2016). k is
-    the smallest for which a task fits the memory and every node has one."""
-    fits = options.memory / options.per_modulus
-    k = max(1, math.ceil(2 * options.moduli / fits))
-    while k * (k + 1) // 2 < nodes:
-        k += 1
-    tasks = k * (k + 1) // 2
-    of_task = min(options.moduli, 2 * options.moduli / k)
+    """Moduli in k subsets, dealt to the nodes; k is the smallest multiple of the nodes for which a subset's tree fits the
+    memory. A node reads all moduli, examines its share of them, and of each of its subsets makes the product, which the
+    others read, and the tree, which meets the products of the k - 1 others, each of which costs half a level of it."""
+    tree = options.memory - options.moduli * options.kept / (nodes if options.own_only else 1)
+    if tree <= 0:
+        return math.inf, f"memory: {sized(options.moduli * options.kept)} for what is known of all keys", 0.0
+    k = nodes * max(1, math.ceil(options.moduli * options.per_modulus / tree / nodes))
+    of_subset, subsets = options.moduli / k, k / nodes
     threads = options.cpus * options.efficiency
-    compute = of_batch(options.seconds, of_task) / threads + options.start
-    moved = of_task * options.modulus
-    read = moved * min(nodes, tasks) / options.network
-    work = max(compute, read)
-    time = math.ceil(tasks / nodes) * work
-    bound = f"k = {k}: " + ("reading moduli" if read > compute else "products")
-    return time, bound, moved * tasks
+    whole = of_batch(options.seconds, of_subset)
+    others = (k - 1) * 0.55 / math.log2(max(2.0, of_subset)) if k > 1 else 0.0
+    search = subsets * whole * (1 + others + (0.27 if k > 1 else 0)) / threads
+    examine = options.moduli / nodes * options.examine / threads
+    # The moduli by each node, and the products of all other subsets for each of its own.
+    moved = nodes * options.moduli * options.modulus + k * (k - 1) * of_subset * options.modulus
+    read = moved / options.network
+    parts = {"examining keys": examine, "the products of other subsets": search * others / (1.27 + others)}
+    parts["trees"] = search - parts["the products of other subsets"]
+    parts["reading"] = read
+    time = max(search + examine, read) + options.start
+    return time, f"k = {k}: {max(parts, key=parts.__getitem__)}", moved
 
 
 def point(text: str) -> tuple[float, float]:
@@ -96,7 +101,10 @@ def main() -> None:
     of_audit.add_argument("--seconds", type=point, nargs="+", required=True, help="moduli:seconds, of one CPU")
     of_audit.add_argument("--modulus", type=float, default=256, help="bytes")
     of_audit.add_argument("--memory", type=float, default=64e9, help="bytes of a node")
-    of_audit.add_argument("--per-modulus", type=float, default=8000, help="bytes of memory that a modulus takes")
+    of_audit.add_argument("--per-modulus", type=float, default=8000, help="bytes of memory that a modulus takes in a tree")
+    of_audit.add_argument("--kept", type=float, default=956, help="bytes that are kept of a key, its modulus among them")
+    of_audit.add_argument("--own-only", action="store_true", help="a node keeps its share alone, which rsalab does not do")
+    of_audit.add_argument("--examine", type=float, default=0.0, help="seconds of a CPU to examine a key; 0: search only")
     of_audit.add_argument("--network", type=float, default=10e9, help="bytes a second of the store that all nodes read")
     of_audit.add_argument("--efficiency", type=float, default=0.8, help="of the CPUs of a node together")
     for one in (of_keys, of_audit):
@@ -113,6 +121,10 @@ def main() -> None:
     print(f"{'nodes':>6}  {'time':>14}  {'efficiency':>10}  {'moved':>9}  bound by")
     for nodes in options.nodes:
         time, bound, moved = model(options, nodes)
+        if math.isinf(time):
+            print(f"{nodes:>6}  {'impossible':>14}  {'–':>10}  {'–':>9}  {bound}")
+            continue
+        # Of the smallest count that can do it.
         first = first or time * nodes
         print(f"{nodes:>6}  {shown(time):>14}  {first / (time * nodes):>10.0%}  {sized(moved):>9}  {bound}")
 

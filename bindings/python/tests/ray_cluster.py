@@ -39,6 +39,12 @@ def remove_after(cluster: Any, node: Any, parts: int) -> Any:
     return progress
 
 
+def local(path: Path | str) -> Path:
+    """The path of something that was made in a folder."""
+    assert isinstance(path, Path)
+    return path
+
+
 def entries(archive: Path) -> list[dict[str, Any]]:
     with tarfile.open(archive) as opened:
         manifest = opened.extractfile("manifest.jsonl")
@@ -57,7 +63,7 @@ def main() -> None:
     print(f"ray-test: Ray {ray.__version__}, {len(ray.nodes())} nodes after {time.monotonic() - began:.0f} s", flush=True)
 
     began = time.monotonic()
-    made = rsalab.ray.keygen(here / "keys", count, parts=20, progress=remove_after(cluster, nodes[0], 4))
+    made = local(rsalab.ray.keygen(here / "keys", count, parts=20, progress=remove_after(cluster, nodes[0], 4)))
     took = time.monotonic() - began
     found = entries(made)
     assert len({entry["sha256"] for entry in found}) == len(found) == count
@@ -69,7 +75,7 @@ def main() -> None:
 
     node = cluster.add_node(num_cpus=1)
     began = time.monotonic()
-    whole = rsalab.ray.study(here / "study", PLAN, parts=10, progress=remove_after(cluster, node, 3))
+    whole = local(rsalab.ray.study(here / "study", PLAN, parts=10, progress=remove_after(cluster, node, 3)))
     study = Study.open(whole)
     cells = study.cells.to_dict()
     assert len(cells["engine"]) == 60, len(cells["engine"])
@@ -81,7 +87,8 @@ def main() -> None:
     moduli.write_bytes(subprocess.run(["sh", str(MODULI), str(of_audit)], stdout=subprocess.PIPE, check=True).stdout)
     began = time.monotonic()
     scratch = here / "scratch"
-    findings = rsalab.ray.audit(here / "audit", [moduli], parts=4, scratch=scratch, progress=remove_after(cluster, node, 1))
+    progress = remove_after(cluster, node, 1)
+    findings = local(rsalab.ray.audit(here / "audit", [moduli], parts=4, scratch=scratch, progress=progress))
     took = time.monotonic() - began
     words = ["audit", str(moduli), "--json", "--fail-on", "never", "--quiet"]
     one = subprocess.run([os.environ["RSALAB_PROGRAM"], *words], stdout=subprocess.PIPE, check=True).stdout

@@ -6,13 +6,18 @@
     rsalab.ray.keygen("keys", 1_000_000, parts=200, bits=3072)         # keys/keys.tar, by way of keys/parts
     rsalab.ray.study("results/peers", "peers", parts=12)               # results/peers/whole, with its report
     rsalab.ray.audit("audit", ["/shared/moduli.txt"], parts=8)         # audit/findings.jsonl
+    rsalab.ray.keygen("s3://bucket/keys", 1_000_000, parts=200)        # in an object store that fsspec knows
 
-A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`, `rsalab audit --shard`) with the program rsalab of its node, which must
-have this package. What a task has made comes back to the caller, who writes it, so that nodes need no common folder. A
-task whose node is lost is done again by another; one that is done is never done again, also by a later call of the same
+A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`, `rsalab audit --shard`) with the program rsalab
+of its node, which must have this package. What a task has made comes back to the caller, who writes it, so that nodes
+need no common folder. A task whose node is lost is done again by another; one that is done is never done again, also by a later call of the same
 function. The whole is made by `rsalab merge` or `rsalab audit merge`, which compare checksums first.
 
 Private keys pass through the memory and the network of the cluster, as everything of its tasks does.
+
+A path with a scheme, such as s3://, is one of an object store, by the package fsspec and its package for the scheme.
+Parts are kept there, and the whole is merged in a temporary folder of the caller's. A store keeps no permissions: who
+may read private keys in it is the store's own setting.
 
 Needs the package ray: pip install 'rsalab[ray]'.
 """
@@ -31,6 +36,7 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 from . import _program
+from ._place import Place, place, write
 from .errors import ArgumentError
 
 __all__ = ["audit", "keygen", "study"]
@@ -55,7 +61,7 @@ def keygen(
     resources: Mapping[str, float] | None = None,
     index: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> Path:
+) -> Path | str:
     """Makes count new keys in so many parts. Returns the archive path/keys.tar, whose parts are removed once it is
     whole; or, with index, path/keys.jsonl, which says in which archive of path/parts each key is.
 
@@ -68,12 +74,12 @@ def keygen(
     cpus = operator.index(cpus)
     words = ["keygen", "--bits", str(operator.index(bits)), "--count", str(operator.index(count)), *options]
     words += ["--threads", str(cpus), "--quiet"]
-    folder = Path(path)
-    whole = folder / ("keys.jsonl" if index else "keys.tar")
-    if whole.exists():
-        return whole
+    into = place(path)
+    whole = "keys.jsonl" if index else "keys.tar"
+    if into.exists(whole):
+        return into.path(whole)
     made = _parts(
-        folder,
+        into,
         operator.index(parts),
         lambda number: [f"{number}.tar", f"{number}.tar.json"],
         lambda number: [*words, "--out", f"{number}.tar"],
@@ -81,13 +87,11 @@ def keygen(
         resources,
         progress,
     )
-    archives = [_program.operand(files[0]) for files in made]
-    _program.run(["merge", "--out", _program.operand(whole), *archives])
+    into.merge(["merge"], made, whole, whole)
     if not index:
         for file in (file for files in made for file in files):
-            file.unlink()
-        (folder / "parts").rmdir()
-    return whole
+            into.remove(file)
+    return into.path(whole)
 
 
 def study(
@@ -100,7 +104,7 @@ def study(
     cpus: SupportsIndex = 1,
     resources: Mapping[str, float] | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> Path:
+) -> Path | str:
     """Runs a study in so many parts, each of some of its groups of cells. Returns the directory path/whole, which
     rsalab.study.Study opens.
 
@@ -114,19 +118,17 @@ def study(
 
     Raises ArgumentError, ProgramError.
     """
-    folder = Path(path)
-    whole = folder / "whole"
-    if whole.exists():
-        return whole
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "plan.toml"
-    if not file.exists():
+    into = place(path)
+    last = "whole/report.html"
+    if into.exists(last):
+        return into.path("whole")
+    if not into.exists("plan.toml"):
         text = _program.run(["study", os.fspath(plan), "--print-plan", "--seed", seed or secrets.token_hex(32), *options])
-        _write(file, text.encode())
-    planned = file.read_bytes()
+        into.write("plan.toml", text.encode())
+    planned = into.read("plan.toml")
     unoptimised = ["--allow-unoptimised"] if "--allow-unoptimised" in options else []
     made = _parts(
-        folder,
+        into,
         operator.index(parts),
         lambda number: [f"{number}/study.db", f"{number}/part.json"],
         lambda number: ["study", "plan.toml", "--quiet", *unoptimised, "--out", str(number)],
@@ -135,8 +137,8 @@ def study(
         progress,
         {"plan.toml": planned},
     )
-    _program.run(["merge", "--out", _program.operand(whole), *(_program.operand(files[0].parent) for files in made)])
-    return whole
+    into.merge(["merge"], made, "whole", last)
+    return into.path("whole")
 
 
 def audit(
@@ -149,7 +151,7 @@ def audit(
     cpus: SupportsIndex = 1,
     resources: Mapping[str, float] | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> Path:
+) -> Path | str:
     """Audits files and folders in so many parts, each of which examines its share of the keys and compares it with all.
     Returns path/findings.jsonl, which rsalab.audit.read reads.
 
@@ -165,15 +167,15 @@ def audit(
     if not files:
         raise ArgumentError("an audit needs a file or a folder at least")
     cpus = operator.index(cpus)
-    folder = Path(path)
-    whole = folder / "findings.jsonl"
-    if whole.exists():
-        return whole
+    into = place(path)
+    whole = "findings.jsonl"
+    if into.exists(whole):
+        return into.path(whole)
     words = ["audit", *options, "--threads", str(cpus), "--quiet"]
     words += [] if scratch is None else ["--scratch", str(Path(scratch).absolute())]
     words += [str(Path(file).absolute()) for file in files]
     made = _parts(
-        folder,
+        into,
         operator.index(parts),
         lambda number: [f"{number}.audit", f"{number}.audit.json"],
         lambda number: [*words, "--out", f"{number}.audit"],
@@ -181,9 +183,8 @@ def audit(
         resources,
         progress,
     )
-    merge = ["audit", "merge", "--json", "--fail-on", "never", "--out", _program.operand(whole)]
-    _program.run([*merge, *(_program.operand(paths[0]) for paths in made)])
-    return whole
+    into.merge(["audit", "merge", "--json", "--fail-on", "never"], made, whole, whole)
+    return into.path(whole)
 
 
 def _ray() -> Any:
@@ -194,7 +195,7 @@ def _ray() -> Any:
 
 
 def _parts(
-    folder: Path,
+    into: Place,
     parts: int,
     names: Callable[[int], list[str]],
     words: Callable[[int], list[str]],
@@ -202,18 +203,16 @@ def _parts(
     resources: Mapping[str, float] | None,
     progress: Callable[[int, int], object] | None,
     files: Files | None = None,
-) -> list[list[Path]]:
-    """Has every part made that is not there yet. Returns the files of each, the manifest last."""
+) -> list[list[str]]:
+    """Has every part made that is not there yet. Returns the names of each one's files, the manifest last."""
     if parts < 1:
         raise ArgumentError("there is one part at least")
     ray = _ray()
     if not ray.is_initialized():
         ray.init()
-    into = folder / "parts"
-    into.mkdir(parents=True, exist_ok=True)
-    places = {number: [into / name for name in names(number)] for number in range(1, parts + 1)}
+    files_of = {number: [f"parts/{name}" for name in names(number)] for number in range(1, parts + 1)}
     # The manifest is written last: what has one is whole.
-    missing = [number for number, paths in places.items() if not paths[-1].exists()]
+    missing = [number for number, files in files_of.items() if not into.exists(files[-1])]
     make = ray.remote(num_cpus=cpus, resources=dict(resources or {}), max_retries=_RETRIES)(_make)
     running: dict[Any, int] = {}
     done = parts - len(missing)
@@ -230,14 +229,13 @@ def _parts(
                 results: Files = ray.get(task)
             except ray.exceptions.RayTaskError as failed:
                 raise failed.cause from failed
-            for path, name in zip(places[number], names(number), strict=True):
-                path.parent.mkdir(exist_ok=True)
-                _write(path, results[name])
+            for file, name in zip(files_of[number], names(number), strict=True):
+                into.write(file, results[name])
             done += 1
             if progress is not None:
                 progress(done, parts)
         del ready
-    return list(places.values())
+    return list(files_of.values())
 
 
 def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
@@ -246,7 +244,7 @@ def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
     program = _program.find()
     try:
         for name, content in files.items():
-            _write(Path(here) / name, content)
+            write(Path(here) / name, content)
         ended = subprocess.run(
             [program, *words],
             cwd=here,
@@ -261,17 +259,3 @@ def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
         return {name: (Path(here) / name).read_bytes() for name in names}
     finally:
         shutil.rmtree(here, ignore_errors=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Writes a file, readable by its owner only, which has its name once it is whole."""
-    draft = tempfile.NamedTemporaryFile(dir=path.parent, prefix=".draft-", delete=False)
-    try:
-        with draft:
-            draft.write(content)
-            draft.flush()
-            os.fsync(draft.fileno())
-        os.replace(draft.name, path)
-    except BaseException:
-        os.unlink(draft.name)
-        raise
