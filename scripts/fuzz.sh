@@ -45,7 +45,7 @@ failed=0
 for target in "$@"; do
   corpus=$folder/$target
   mkdir -p "$corpus"
-  RSALAB_FUZZ_TARGET=$target RSALAB_FUZZ_SEEDS=$corpus "$fuzz"
+  RSALAB_FUZZ_TARGET=$target RSALAB_FUZZ_SEEDS=$corpus "$fuzz" 2>"$folder/$target.seeds.log"
   if [ -d "fuzz/corpus/$target" ]; then cp -n "fuzz/corpus/$target"/* "$corpus"; fi
   export RSALAB_FUZZ_TARGET="$target"
   if [ "$command" = keep ]; then
