@@ -155,7 +155,11 @@ mod tests {
     fn neighbours_of_many_limbs_have_no_factor_in_common() {
         for len in 1..20 {
             for seed in 0..50_u64 {
-                let limb = |place: u64| (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(place as u32 * 7);
+                let limb = |place: u64| {
+                    (seed + 1)
+                        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                        .rotate_left(place as u32 * 7)
+                };
                 let mut f: Vec<u64> = (0..len).map(limb).collect();
                 f[0] = f[0] & !3 | 1;
                 for step in [2, 4] {
