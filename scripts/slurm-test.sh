@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs rsalab in parts through Slurm and compares with the whole: three nodes on this machine, one of which is killed.
-#   scripts/slurm-test.sh PROGRAM [KEYS [MODULI]]
+#   scripts/slurm-test.sh PROGRAM [KEYS [MODULI [PAIRS]]]
+# With PAIRS so many studies are measured through Slurm, each beside one without it, which needs a machine at rest: at most
+# one pair of twenty may differ.
 # Needs root, for Slurm's daemons start tasks as their users: Debian's slurmd, slurmctld and munge are installed where
 # they are missing. Everything else is in a temporary folder, and stopped at the end.
 set -eu
@@ -10,6 +12,8 @@ plan=$(realpath "$(dirname "$0")/parts.toml")
 moduli_script=$(realpath "$(dirname "$0")/moduli.sh")
 keys=${2:-20000}
 moduli=${3:-3000}
+pairs=${4:-0}
+same_plan=$(realpath "$(dirname "$0")/agreement.toml")
 say() { echo "slurm-test: $*"; }
 fail() { say "FAILED: $*" >&2; exit 1; }
 if [ "$(id -u)" != 0 ]; then echo "SKIPPED: Slurm's daemons need root"; exit 0; fi
@@ -169,4 +173,30 @@ took=$(($(date +%s) - begun))
 cmp "$work/audit/findings.jsonl" "$work/one.jsonl" || fail "the parts have found something else than one audit"
 grep -q '"finding":"shared-prime"' "$work/one.jsonl" || fail "the shared prime was not found"
 say "audit: $moduli moduli in 4 parts, $(wc -l <"$work/one.jsonl") lines as of one audit, in $took s"
+
+# Measurements through Slurm and without it, in turn: 'compare' exits with 4 where a cell has changed.
+if [ "$pairs" -gt 0 ]; then
+  rm -f "$work/slurmd-n1.pid"
+  node n1
+  scontrol update nodename=n1 state=resume
+  until_true 60 idle 3
+  differ=0
+  for pair in $(seq "$pairs"); do
+    seed=$(printf '%064x' "$pair")
+    plain() { "$program" study "$same_plan" --seed "$seed" --quiet --out "$work/plain-$pair" >/dev/null; }
+    # The first of a pair is now the one, now the other.
+    if [ $((pair % 2)) = 0 ]; then plain; fi
+    "$program" slurm study --parts 1 --time 60 --out "$work/slurm-$pair" -- "$same_plan" --seed "$seed" >/dev/null
+    line=$(submitted "$work/slurm-$pair")
+    until_true 600 ended "$(echo "$line" | sed 's/.*merge: job //')"
+    if [ $((pair % 2)) = 1 ]; then plain; fi
+    if ! "$program" compare "$work/plain-$pair" "$work/slurm-$pair/whole" >"$work/compared"; then
+      differ=$((differ + 1))
+      say "pair $pair differs:"
+      cat "$work/compared"
+    fi
+  done
+  say "through Slurm and without it: $((pairs - differ)) of $pairs pairs have no cell that differs"
+  if [ $((differ * 20)) -gt "$pairs" ]; then fail "more than one of twenty differ"; fi
+fi
 say "ok"
