@@ -11,31 +11,12 @@
 //! register.
 
 use super::avx2fma::HaveAvx2Fma;
-use super::generated::tiles::{Constants, High, LARGEST_TILE, Start, Step, Tile};
+use super::generated::tiles::{Constants, High, Start, Step, Tile};
+use super::tile_plan::{Tiles, constants, tiles};
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;
 use crate::kernel::mont47x2::operand::{Carries, Factors, Multiplication, Pair};
 use std::arch::naked_asm;
-use std::ops::Range;
-
-/// The constants of digits of so many bits.
-const fn constants(width: i32) -> Constants<[f64; 4]> {
-    const fn power(exponent: i32) -> f64 {
-        f64::from_bits(((1023 + exponent) as u64) << 52)
-    }
-    Constants {
-        origin: [1.5 * power(width + 52); 4],
-        inverse_radix: [power(-width); 4],
-        minus_radix: [-power(width); 4],
-        integer: [1.5 * power(52); 4],
-        diagonal: [1.0, 2.0, 1.0, 2.0],
-        first_of_one: [1.0, 2.0, 0.0, 0.0],
-        second_of_one: [2.0, 2.0, 1.0, 2.0],
-        diagonal_reversed: [1.0, 0.0, 1.0, 0.0],
-        first_of_one_reversed: [0.0, 0.0, 1.0, 0.0],
-        second_of_one_reversed: [1.0, 0.0, 2.0, 2.0],
-    }
-}
 
 /// The least width of digits.
 const NARROWEST: usize = 44;
@@ -61,42 +42,6 @@ macro_rules! code {
 
 fn code(tile: Tile) -> Code {
     include!(concat!(env!("OUT_DIR"), "/tiles.rs"))
-}
-
-/// The tiles that the columns of numbers of so many pairs are cut into.
-struct Tiles {
-    /// Below R, in ascending order.
-    low: Vec<Range<usize>>,
-    /// Above R, counted from the top. The last one has one more pair of columns below, of q n alone.
-    high: Vec<Range<usize>>,
-}
-
-impl Tiles {
-    fn new(pairs: usize) -> Self {
-        let mut high = cut(pairs + 1);
-        high.last_mut().expect("there are columns").end -= 1;
-        Self { low: cut(pairs), high }
-    }
-}
-
-/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the
-/// largest: what comes next waits for all of them, and its columns fill the time that each of its rows waits for the
-/// one before.
-fn cut(pairs: usize) -> Vec<Range<usize>> {
-    let last = match pairs {
-        ..=LARGEST_TILE => pairs,
-        _ => LARGEST_TILE - pairs % 2,
-    };
-    let mut tiles = Vec::new();
-    let mut from = 0;
-    while from < pairs - last {
-        let rest = pairs - last - from;
-        let columns = rest.div_ceil(rest.div_ceil(LARGEST_TILE)).next_multiple_of(2);
-        tiles.push(from..from + columns);
-        from += columns;
-    }
-    tiles.push(from..pairs);
-    tiles
 }
 
 /// A tile and its code.
@@ -125,16 +70,15 @@ pub(crate) struct Plan {
 impl Plan {
     /// For N numbers of a form with an even number of digits.
     pub(super) fn new<const N: usize>(form: Form) -> Self {
-        let (pairs, is_joined) = (form.digits / 2, form.is_joined());
-        let tiles = Tiles::new(pairs);
         let calls = |squares: bool| {
-            let low = tiles.low.iter();
-            let high = tiles.high.iter().rev();
+            let Tiles { low, high } = tiles(N, form.digits / 2, squares, form.is_joined());
+            let calls = |tiles: Vec<(Tile, Step<usize>)>| {
+                let calls = tiles.into_iter().map(|(tile, step)| Call { step, code: code(tile) });
+                calls.collect()
+            };
             Calls {
-                low: low.map(|columns| low_call::<N>(columns.clone(), squares)).collect(),
-                high: high
-                    .map(|columns| high_call::<N>(columns.clone(), pairs, squares, is_joined))
-                    .collect(),
+                low: calls(low),
+                high: calls(high),
             }
         };
         Self {
@@ -209,54 +153,5 @@ impl Plan {
                 code(step, &starts, constants);
             }
         }
-    }
-}
-
-const VECTOR: usize = size_of::<Vector<4>>();
-
-fn low_call<const N: usize>(columns: Range<usize>, squares: bool) -> Call {
-    let c = columns.start;
-    let rows = if squares { c / 2 } else { c };
-    Call {
-        step: Step {
-            pairs: VECTOR * c,
-            plain: size_of::<Pair<N>>() * rows,
-            rows,
-            out: size_of::<Pair<N>>() * c,
-            ..Step::default()
-        },
-        code: code(Tile {
-            numbers: N,
-            columns: columns.len(),
-            squares,
-            high: None,
-        }),
-    }
-}
-
-fn high_call<const N: usize>(columns: Range<usize>, pairs: usize, squares: bool, is_joined: bool) -> Call {
-    let c = columns.start;
-    let rows = if squares { c / 2 } else { c };
-    let highest = size_of::<Pair<N>>() * (pairs - 1);
-    Call {
-        step: Step {
-            pairs: VECTOR * (pairs - c),
-            b: highest,
-            plain: highest - size_of::<Pair<N>>() * rows,
-            rows,
-            modulus_pairs: VECTOR * (pairs - c),
-            quotient: highest,
-            quotient_rows: c,
-            out: size_of::<Pair<N>>() * (pairs - columns.end),
-        },
-        code: code(Tile {
-            numbers: N,
-            columns: columns.len(),
-            squares,
-            high: Some(High {
-                is_lowest: columns.end == pairs,
-                is_joined,
-            }),
-        }),
     }
 }

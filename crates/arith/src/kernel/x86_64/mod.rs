@@ -16,3 +16,4 @@ pub(crate) mod ifma512;
 pub(crate) mod ifma_quads;
 pub(crate) mod ifma_rows;
 mod opaque;
+mod tile_plan;

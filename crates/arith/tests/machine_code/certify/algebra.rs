@@ -77,33 +77,43 @@ impl Number {
     }
 
     /// x + y, of integers.
-    pub(super) fn sum(x: Value, y: Value) -> Value {
-        let (x, y) = if x.polynomial.len() < y.polynomial.len() {
-            (y, x)
-        } else {
-            (x, y)
+    pub(super) fn sum(x: Value, y: Value) -> Result<Value, Refusal> {
+        let (x, y) = match x.polynomial.len() < y.polynomial.len() {
+            true => (y, x),
+            false => (x, y),
         };
         let mut sum = Self::take(x);
-        assert!(sum.scale == 0 && y.scale == 0);
+        if sum.scale != 0 || y.scale != 0 {
+            return Err("a sum of what is not whole".to_owned());
+        }
         sum.polynomial.add(&y.polynomial, 1);
-        (sum.least, sum.most) = (sum.least + y.least, sum.most + y.most);
-        Rc::new(sum)
+        (sum.least, sum.most) = (
+            small(sum.least.checked_add(y.least))?,
+            small(sum.most.checked_add(y.most))?,
+        );
+        Ok(Rc::new(sum))
     }
 
     /// x times a constant.
-    pub(super) fn times(x: &Value, factor: i128) -> Value {
-        let ends = [x.least, x.most].map(|end| end.checked_mul(factor).expect("small bounds"));
+    pub(super) fn times(x: &Value, factor: i128) -> Result<Value, Refusal> {
+        let ends = [small(x.least.checked_mul(factor))?, small(x.most.checked_mul(factor))?];
         let product = Self::new(x.polynomial.times(factor), [ends[0].min(ends[1]), ends[0].max(ends[1])]);
-        Rc::new(Self {
+        Ok(Rc::new(Self {
             scale: x.scale,
             ..product
-        })
+        }))
     }
 
     /// x - y, of integers.
-    pub(super) fn difference(x: Value, y: &Value) -> Value {
-        Self::sum(x, Self::times(y, -1))
+    pub(super) fn difference(x: Value, y: &Value) -> Result<Value, Refusal> {
+        Self::sum(x, Self::times(y, -1)?)
     }
+}
+
+/// A bound, unless it is longer than anything here may be.
+pub(super) fn small(bound: Option<i128>) -> Result<i128, Refusal> {
+    let bound = bound.filter(|bound| bound.unsigned_abs() < 1 << 120);
+    bound.ok_or_else(|| "a number is too large".to_owned())
 }
 
 /// Where an atom comes from.
@@ -225,24 +235,23 @@ impl Algebra {
     }
 
     /// x y of integers, whose bounds may have any sign.
-    pub(super) fn product(&mut self, x: &Value, y: &Value) -> Value {
+    pub(super) fn product(&mut self, x: &Value, y: &Value) -> Result<Value, Refusal> {
+        if x.scale != 0 || y.scale != 0 {
+            return Err("a product of what is not whole".to_owned());
+        }
         let ((x_atom, x_times), (y_atom, y_times)) = (self.name(x), self.name(y));
-        let times = x_times.checked_mul(y_times).expect("small coefficients");
-        let product = |x: i128, y: i128| x.checked_mul(y).expect("small bounds");
-        let ends = [
-            product(x.least, y.least),
-            product(x.least, y.most),
-            product(x.most, y.least),
-            product(x.most, y.most),
-        ];
-        let bounds = [
-            ends.into_iter().min().expect("four"),
-            ends.into_iter().max().expect("four"),
-        ];
+        let times = small(x_times.checked_mul(y_times))?;
+        let mut bounds = [i128::MAX, i128::MIN];
+        for x in [x.least, x.most] {
+            for y in [y.least, y.most] {
+                let end = small(x.checked_mul(y))?;
+                bounds = [bounds[0].min(end), bounds[1].max(end)];
+            }
+        }
         let monomial = Monomial::product(x_atom, y_atom);
         self.products.insert(monomial);
         let product = Polynomial::of(monomial, times);
-        Rc::new(Number::new(product, bounds))
+        Ok(Rc::new(Number::new(product, bounds)))
     }
 
     /// floor(x / 2^bits) of an integer that is not negative.
@@ -290,7 +299,7 @@ impl Algebra {
             return Ok(low.clone());
         }
         let above = self.floor(x, bits)?;
-        let mut low = Number::take(Number::difference(x.clone(), &Number::times(&above, 1 << bits)));
+        let mut low = Number::take(Number::difference(x.clone(), &Number::times(&above, 1 << bits)?)?);
         let twos = low.polynomial.twos().min(bits);
         (low.least, low.most) = (0, (1 << bits) - (1 << twos));
         let low = Rc::new(low);

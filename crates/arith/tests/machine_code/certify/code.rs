@@ -58,6 +58,16 @@ impl Code {
         Ok(Self { instructions })
     }
 
+    /// Takes an instruction out.
+    pub(super) fn leave_out(&mut self, at: usize) {
+        self.instructions.remove(at);
+        let targets = self
+            .instructions
+            .iter_mut()
+            .filter_map(|instruction| instruction.target.as_mut());
+        targets.filter(|target| **target > at).for_each(|target| *target -= 1);
+    }
+
     /// `true` if the instructions are the same, but for the order of two operands that does not matter, which an
     /// assembler chooses where that makes an instruction shorter.
     pub(super) fn is_like(&self, other: &Self) -> bool {

@@ -5,7 +5,7 @@
 //! possible sums have in common. It leaves c + u h, with a new atom h, p / u rounded to nearest; then p - u h, which is
 //! at most u / 2, is known where it is computed next. Everything else that might round is refused.
 
-use super::algebra::{Number, Origin, Value};
+use super::algebra::{Number, Origin, Value, small};
 use super::code::{Instruction, Operand};
 use super::machine::{Cell, Machine};
 use super::polynomial::{Monomial, Polynomial, Refusal};
@@ -123,9 +123,9 @@ impl Machine {
     fn add_product(&mut self, x: Option<&Value>, y: &Value, z: &Value, sign: i128) -> Result<Value, Refusal> {
         let product = match x {
             None => y.clone(),
-            Some(x) => self.exact_product(x, y),
+            Some(x) => self.exact_product(x, y)?,
         };
-        let added = if sign == 1 { z.clone() } else { Number::times(z, sign) };
+        let added = if sign == 1 { z.clone() } else { Number::times(z, sign)? };
         let exact = self.exact_sum(&product, &added)?;
         match is_double(&exact) {
             true => Ok(Rc::new(exact)),
@@ -133,13 +133,13 @@ impl Machine {
         }
     }
 
-    fn exact_product(&mut self, x: &Value, y: &Value) -> Value {
+    fn exact_product(&mut self, x: &Value, y: &Value) -> Result<Value, Refusal> {
         let constant = |value: &Value| value.polynomial.as_constant();
         let product = match (constant(x), constant(y)) {
-            (_, Some(factor)) => Number::times(x, factor),
-            (Some(factor), _) => Number::times(y, factor),
+            (_, Some(factor)) => Number::times(x, factor)?,
+            (Some(factor), _) => Number::times(y, factor)?,
             // Only constants have scales.
-            _ => self.algebra.product(x, y),
+            _ => self.algebra.product(x, y)?,
         };
         let mut product = Number::take(product);
         product.scale = x.scale + y.scale;
@@ -150,25 +150,23 @@ impl Machine {
             (product.least, product.most) = (product.least >> twos, product.most >> twos);
             product.scale = product.scale.max(0);
         }
-        Rc::new(product)
+        Ok(Rc::new(product))
     }
 
     /// x + y, with the bounds that are known of it.
     fn exact_sum(&self, x: &Value, y: &Value) -> Result<Number, Refusal> {
         let scale = x.scale.min(y.scale);
         let shifted = |value: &Value| -> Result<(Polynomial, [i128; 2]), Refusal> {
-            let factor = 1i128
-                .checked_shl((value.scale - scale) as u32)
-                .ok_or("numbers too far apart")?;
-            let bounds = [value.least, value.most].map(|end| end.checked_mul(factor));
-            match bounds {
-                [Some(least), Some(most)] => Ok((value.polynomial.times(factor), [least, most])),
-                _ => Err("numbers too far apart".to_owned()),
+            let places = value.scale - scale;
+            if places > 100 {
+                return Err("numbers too far apart".to_owned());
             }
+            let shifted = Number::times(value, 1 << places)?;
+            Ok((shifted.polynomial.clone(), [shifted.least, shifted.most]))
         };
         let ((mut polynomial, x_bounds), (y_polynomial, y_bounds)) = (shifted(x)?, shifted(y)?);
         polynomial.add(&y_polynomial, 1);
-        let sum = |i: usize| x_bounds[i].checked_add(y_bounds[i]).ok_or("numbers too large");
+        let sum = |i: usize| small(x_bounds[i].checked_add(y_bounds[i]));
         let mut bounds = [sum(0)?, sum(1)?];
         let mut narrow = |[least, most]: [i128; 2]| bounds = [bounds[0].max(least), bounds[1].min(most)];
         if polynomial.len() <= 2
@@ -215,8 +213,8 @@ impl Machine {
         };
         let bounds = [product.least >> bits, (product.most + (1 << bits) - 1) >> bits];
         let atom = self.algebra.rounded(product.polynomial.clone(), bits, bounds);
-        let rounded = Number::times(&self.algebra.value(atom), 1 << unit);
-        Ok(Number::sum(added.clone(), rounded))
+        let rounded = Number::times(&self.algebra.value(atom), 1 << unit)?;
+        Number::sum(added.clone(), rounded)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Planted faults, each of which must be refused.
 
 use super::code::{Code, Instruction, Memory, Operand};
+use super::mutants::survivors;
 use super::rows::{self, Contract};
 use super::text;
+use super::tiles;
 
 /// The numbers of the instructions of one kind.
 fn all(code: &Code, mnemonic: &str) -> Vec<usize> {
@@ -142,4 +144,166 @@ fn a_secret_address_is_refused() {
         let store = store.last().expect("the result is stored");
         memory(&mut code.instructions[*store]).expect("it stores").displacement += 64;
     });
+}
+
+/// Digits of one number or two, of products and squares.
+fn of_tiles(numbers: usize, digits: usize, squares: bool) -> tiles::Contract {
+    tiles::Contract::new(numbers, 47, digits, squares)
+}
+
+/// Changes a tile, and expects that a product of so many digits is refused for the reason that is given.
+fn tile_refused(contract: tiles::Contract, tile: &str, why: &str, change: impl FnOnce(&mut Code)) {
+    tiles::certify(contract, &text).expect("without a fault it is certified");
+    let mut code = text(tile);
+    change(&mut code);
+    let changed = |name: &str| if name == tile { code.clone() } else { text(name) };
+    let refusal = tiles::certify(contract, &changed).expect_err("a planted fault");
+    assert!(refusal.contains(why), "refused, but because: {refusal}");
+}
+
+#[test]
+fn a_wrong_digit_of_a_tile_is_refused() {
+    let product = of_tiles(2, 16, false);
+    let move_last = |mnemonic: &'static str, by: i64| {
+        move |code: &mut Code| {
+            let loads = all(code, mnemonic);
+            let from_memory = |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.base == 1);
+            let last = loads.into_iter().rfind(from_memory).expect("digits are loaded");
+            memory(&mut code.instructions[last]).expect("it loads").displacement += by;
+        }
+    };
+    tile_refused(
+        product,
+        "product_low_6x2",
+        "q is not -tau / n mod R",
+        move_last("vmovddup", -32),
+    );
+    tile_refused(
+        product,
+        "product_lowest_joined_4x2",
+        "the lower half does not carry right",
+        move_last("vmovddup", 32),
+    );
+    let square = of_tiles(1, 16, true);
+    tile_refused(
+        square,
+        "square_lowest_joined_4x1",
+        "it is not a b / R mod n",
+        move_last("vbroadcastf128", 16),
+    );
+    // Two copies of what is loaded, of which one alone is wrong.
+    tile_refused(product, "product_lowest_joined_4x2", "may round", |code| {
+        let fused = all(code, "vfmadd231pd");
+        let first = fused
+            .into_iter()
+            .find(|&at| memory(&mut code.instructions[at].clone()).is_some());
+        memory(&mut code.instructions[first.expect("digits are multiplied")])
+            .expect("it loads")
+            .displacement -= 32;
+    });
+}
+
+#[test]
+fn an_overflow_of_a_tile_is_refused() {
+    // Two digits more than a column has room for; digits of one bit more in so many; and inputs of twice as much.
+    assert_eq!(tiles::certify(of_tiles(2, 62, false), &text), Ok(()));
+    let twice_as_long = tiles::Contract {
+        excess: 1 << 46,
+        ..of_tiles(2, 44, false)
+    };
+    for contract in [
+        of_tiles(2, 64, false),
+        tiles::Contract::new(2, 48, 44, false),
+        twice_as_long,
+    ] {
+        let refusal = tiles::certify(contract, &text).expect_err("columns overflow");
+        assert!(refusal.contains("may round"), "{refusal}");
+    }
+    // A column's carry is not taken away from it.
+    tile_refused(
+        of_tiles(2, 16, false),
+        "product_low_6x2",
+        " is from -1548112371910425 to 1548112371910425",
+        |code| {
+            let fused = all(code, "vfmadd231pd");
+            let minus_radix =
+                |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.displacement == 64);
+            let last = fused.into_iter().rfind(minus_radix).expect("carries are taken away");
+            code.leave_out(last);
+        },
+    );
+}
+
+#[test]
+fn a_secret_address_of_a_tile_is_refused() {
+    let product = of_tiles(1, 16, false);
+    let refused = |why, change: fn(&mut Instruction)| {
+        tile_refused(product, "product_low_6x1", why, |code| {
+            let at = *all(code, "vbroadcastf128").last().expect("digits are loaded");
+            change(&mut code.instructions[at]);
+        });
+    };
+    refused("a digit would come into a general register", |load| {
+        load.mnemonic = "mov".to_owned();
+        load.operands[0] = Operand::General(10);
+    });
+    refused("not known", |load| {
+        // A load under the signs of a vector.
+        load.mnemonic = "vmaskmovpd".to_owned();
+        load.operands.insert(1, Operand::Vector(6, 4));
+    });
+    refused("not within", |load| {
+        memory(load).expect("it loads").displacement += 1 << 10
+    });
+}
+
+/// Of the rows' code every instruction changed: what is still certified computes the same. That is, the same constant
+/// from another place; the first row's carry, which is none; a digit that is loaded in the last row of a square, and
+/// not used there; and an instruction that is for speed.
+#[test]
+fn hardly_a_change_of_rows_is_certified() {
+    let contract = Contract::new(8, 1);
+    let (changed, certified) = survivors(&text("8x1"), |code| rows::certify(code, contract).is_ok());
+    for change in &certified {
+        println!("certified: {change}");
+    }
+    let rest: Vec<&String> = certified.iter().filter(|change| !computes_the_same(change)).collect();
+    assert!(rest.is_empty(), "{rest:#?}");
+    assert!(
+        changed > 1000 && certified.len() < changed / 30,
+        "{} of {changed}",
+        certified.len()
+    );
+}
+
+fn computes_the_same(change: &str) -> bool {
+    let constant = change.contains("base: 9") && change.contains("another place");
+    let ones = change.contains("vpternlogd");
+    let first_carry =
+        change.contains("vpaddq [Vector(1, 8), Vector(1, 8), Vector(6, 8)]") || change.contains("vpsrlvq");
+    let unused = change.contains("vpbroadcastq [Vector(5, 8), Memory(Memory { base: 8, index: None, displacement: 56");
+    let same = change.contains("vpbroadcastq [Vector(5, 8), Vector(5, 2)]");
+    constant || ones || first_carry || unused || same || change.contains("vzeroupper")
+}
+
+/// As above, of two tiles, in a product that calls them: their tests for no rows are not needed in it.
+#[test]
+#[ignore = "long: make test-all"]
+fn hardly_a_change_of_tiles_is_certified() {
+    let contract = of_tiles(2, 16, false);
+    for tile in ["product_low_6x2", "product_lowest_joined_4x2"] {
+        let is_certified = |code: &Code| {
+            let changed = |name: &str| if name == tile { code.clone() } else { text(name) };
+            tiles::certify(contract, &changed).is_ok()
+        };
+        let (changed, certified) = survivors(&text(tile), is_certified);
+        for change in &certified {
+            println!("certified: {tile}: {change}");
+        }
+        assert!(
+            changed > 1000 && certified.len() < changed / 30,
+            "{} of {changed}",
+            certified.len()
+        );
+    }
 }

@@ -49,7 +49,7 @@ impl Machine {
             }
             ("vmovdqa64", [to, from]) if instruction.under.is_none() => self.move_vector([to, from], true),
             ("vmovdqu64", [to, from]) if instruction.under.is_none() => self.move_vector([to, from], false),
-            ("vinserti64x4", [to, from, half, Operand::Immediate(1)]) => {
+            ("vinserti64x4", [to @ Operand::Vector(_, LANES), from, half, Operand::Immediate(1)]) => {
                 let (register, lanes) = Self::width(to)?;
                 let mut cells = self.lanes(from, lanes)?;
                 cells.splice(4.., self.lanes(half, 4)?);
@@ -187,14 +187,14 @@ impl Machine {
                 };
                 drop(old);
                 let carry = self.bit_as_number(bit)?;
-                in_a_word(Number::sum(x, carry))?
+                in_a_word(Number::sum(x, carry)?)?
             }
             _ if bit.is_some() => return Err("a mask that is not constant over this instruction".to_owned()),
             ("vpaddq", Some(y), None) => {
                 drop(old);
-                in_a_word(Number::sum(signed(&x), signed(&y)))?
+                in_a_word(Number::sum(signed(&x), signed(&y))?)?
             }
-            ("vpsubq", Some(y), None) => in_a_word(Number::difference(signed(&x), &signed(&y)))?,
+            ("vpsubq", Some(y), None) => in_a_word(Number::difference(signed(&x), &signed(&y))?)?,
             ("vpsrlq", None, Some(by)) => self.algebra.floor(&x, shift(by.into())?)?,
             ("vpsrlvq", Some(y), None) => {
                 let by = y.as_constant().ok_or("a shift that is not constant")?;
@@ -214,19 +214,19 @@ impl Machine {
                 if both.least < 0 || x.least < 0 || x.most >> bits != 0 {
                     return Err("an or of words that may have bits in common".to_owned());
                 }
-                in_a_word(Number::sum(both, x))?
+                in_a_word(Number::sum(both, x)?)?
             }
             ("vpmadd52luq" | "vpmadd52huq", Some(y), None) => {
                 let Cell::Number(old) = old else {
                     return Ok(Cell::Unknown);
                 };
                 let (x, y) = (self.algebra.low(&x, DIGIT_BITS)?, self.algebra.low(&y, DIGIT_BITS)?);
-                let product = self.algebra.product(&x, &y);
+                let product = self.algebra.product(&x, &y)?;
                 let half = match &*instruction.mnemonic {
                     "vpmadd52luq" => self.algebra.low(&product, DIGIT_BITS)?,
                     _ => self.algebra.floor(&product, DIGIT_BITS)?,
                 };
-                in_a_word(Number::sum(old, half))?
+                in_a_word(Number::sum(old, half)?)?
             }
             _ => return Err("not known".to_owned()),
         };
@@ -241,7 +241,7 @@ impl Machine {
                 return self.algebra.low(x, bits);
             }
             if x.least >= -1 && x.most <= 0 {
-                return in_a_word(self.algebra.product(&Number::times(x, -1), y));
+                return in_a_word(self.algebra.product(&Number::times(x, -1)?, y)?);
             }
         }
         Err("an and of words of which nothing is known".to_owned())

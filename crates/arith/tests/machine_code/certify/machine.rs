@@ -32,7 +32,6 @@ pub(super) enum Cell {
     #[default]
     Unknown,
     Number(Value),
-    #[expect(dead_code, reason = "no function of rows finds a pointer in memory")]
     Public(Word),
 }
 
@@ -81,6 +80,14 @@ impl Machine {
             is_zero: None,
             regions: Vec::new(),
         }
+    }
+
+    /// A caller may leave anything in registers.
+    pub(super) fn forget_registers(&mut self) {
+        self.vectors = vec![Default::default(); 32];
+        self.general = [None; 16];
+        self.is_zero = None;
+        self.masks = Masks::default();
     }
 
     /// Memory that is as aligned as vectors are, and a pointer to it.

@@ -234,7 +234,7 @@ impl Machine {
             return Err("a place carries more than one".to_owned());
         }
         let below = self.bit_as_number(&below)?;
-        let carry = self.algebra.floor(&Number::sum(word, below), bits)?;
+        let carry = self.algebra.floor(&Number::sum(word, below)?, bits)?;
         self.masks.carries.insert(facts, carry.clone());
         Ok(carry)
     }

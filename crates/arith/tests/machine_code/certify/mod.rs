@@ -6,7 +6,7 @@
 //! Of each function that the build writes, for all inputs within the bounds that its callers keep:
 //!
 //! 1. The result is Montgomery's product: an equation between polynomials with integer coefficients, in digits of the
-//!    inputs, digits of the quotient, and carries. The equations are in `rows.rs`.
+//!    inputs, digits of the quotient, and carries. The equations are in `rows/` and `tiles/`.
 //! 2. No sum and no product leaves its register, no double is rounded but where that is meant, and the result is within
 //!    the bounds that it is promised to be in, which are those of the inputs.
 //! 3. No address, no branch, and no mask over memory depends on a number; and every access is within the memory that
@@ -24,7 +24,7 @@
 //!
 //! Bounds are those of interval arithmetic on each result. What an atom can be is all that is known of it; where more
 //! is needed, the argument stands where it is used: carries through a mask register in `masks.rs`, the last digit of
-//! the quotient in `rows.rs`.
+//! the quotient in `rows/`, the lower half of a product of doubles in `tiles/`.
 //!
 //! # What is trusted
 //!
@@ -34,7 +34,7 @@
 //! - objdump, which reads the machine code. That must be, instruction by instruction, what the build has written, but
 //!   for the order of summands and factors; and it is what is run. Where there is no objdump, the text is run instead,
 //!   and the assembler trusted.
-//! - The bounds of the inputs, which the callers keep: `rows.rs` says which, and the modules of the kernels
+//! - The bounds of the inputs, which the callers keep: `rows/` and `tiles/` say which, and the modules of the kernels
 //!   why. That the caller prepares m, n' and 1 / n as it says.
 //! - This program. It has no proof of its own; planted faults are in `faults.rs`, and must be refused.
 //!
@@ -46,17 +46,23 @@ mod algebra;
 mod code;
 mod doubles;
 mod faults;
+#[path = "../../../src/kernel/x86_64/generated/mod.rs"]
+mod generated;
 mod identity;
 mod integers;
 mod machine;
 mod masks;
+mod mutants;
 mod polynomial;
 mod rows;
+#[path = "../../../src/kernel/x86_64/tile_plan.rs"]
+mod tile_plan;
+mod tiles;
 
 use super::disassembly::{Function, disassembled};
 use code::Code;
 use polynomial::Refusal;
-use rows::Contract;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// What the build writes.
@@ -109,28 +115,76 @@ fn all_certified(kernel: &str, results: impl IntoIterator<Item = (String, &'stat
     assert_eq!(refused, 0, "{kernel}");
 }
 
-/// Lengths in digits, and one number or two, of which the build has written rows.
-fn lengths_of_rows() -> Vec<(usize, usize)> {
+/// The names of the texts that the build has written.
+fn names() -> Vec<String> {
     let files = fs::read_dir(FOLDER).expect("the build wrote into it");
-    let of_rows = files.filter_map(|file| {
-        let name = file.ok()?.file_name().into_string().ok()?;
-        let (digits, numbers) = name.strip_suffix(".s")?.split_once('x')?;
-        Some((digits.parse().ok()?, numbers.parse().ok()?))
-    });
-    let mut lengths: Vec<(usize, usize)> = of_rows.collect();
-    lengths.sort_unstable();
-    lengths
+    let name = |file: fs::DirEntry| Some(file.file_name().into_string().ok()?.strip_suffix(".s")?.to_owned());
+    let mut names: Vec<String> = files.filter_map(|file| name(file.ok()?)).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Digits and numbers, in the name of a text of rows.
+fn length_of_rows(name: &str) -> Option<(usize, usize)> {
+    let (digits, numbers) = name.split_once('x')?;
+    Some((digits.parse().ok()?, numbers.parse().ok()?))
 }
 
 #[test]
 fn rows_are_certified_at_every_length() {
     let shipped = Shipped::of("ifma_rows::LENGTHS::code");
-    let lengths = lengths_of_rows();
+    let lengths: BTreeSet<(usize, usize)> = names().iter().filter_map(|name| length_of_rows(name)).collect();
     assert_eq!(lengths.len(), 36);
     let results = lengths.into_iter().map(|(digits, numbers)| {
         let (code, read) = shipped.like(text(&format!("{digits}x{numbers}")));
-        let shown = rows::certify(&code, Contract::new(digits, numbers));
+        let shown = rows::certify(&code, rows::Contract::new(digits, numbers));
         (format!("{digits} digits of {numbers}"), read, shown)
     });
     all_certified("mont52x2_ifma", results);
+}
+
+/// The width of digits and their number, for numbers of so many limbs: as `mont47::form::Form::even`.
+fn form(limbs: usize) -> (u32, usize) {
+    let forms = (44..=47).rev().map(|width| {
+        let digits = (64 * limbs + 5).div_ceil(width as usize).next_multiple_of(2);
+        (width, digits)
+    });
+    let fits = |&(width, digits): &(u32, usize)| digits < 1 << (53 - width);
+    forms.into_iter().find(fits).expect("no number is that long")
+}
+
+/// Certifies products and squares of one number and of two, of so many limbs.
+fn certify_tiles(limbs: impl Iterator<Item = usize>) {
+    let shipped = Shipped::of("avx2_tiles::code::code");
+    let names = names().into_iter().filter(|name| length_of_rows(name).is_none());
+    let tiles: BTreeMap<String, (Code, &str)> = names.map(|name| (name.clone(), shipped.like(text(&name)))).collect();
+    assert_eq!(tiles.len(), 88);
+    let (_, read) = tiles.values().next().expect("there are tiles");
+    let code = |name: &str| tiles[name].0.clone();
+    let forms: BTreeSet<(u32, usize)> = limbs.map(form).collect();
+    let all = forms.into_iter().flat_map(|form| [1, 2].map(|numbers| (form, numbers)));
+    let all = all.flat_map(|of| [false, true].map(|squares| (of, squares)));
+    let results = all.map(|(((width, digits), numbers), squares)| {
+        let shown = tiles::certify(tiles::Contract::new(numbers, width, digits, squares), &code);
+        let operation = if squares { "squares" } else { "products" };
+        (
+            format!("{operation} of {digits} digits of {width} bits of {numbers}"),
+            *read,
+            shown,
+        )
+    });
+    all_certified("mont47x2_avx2fma", results);
+}
+
+/// The primes of keys of 1024 to 4096 bits, of three and more primes, and where digits become narrower.
+#[test]
+fn tiles_are_certified_at_common_lengths() {
+    certify_tiles([1, 2, 3, 6, 8, 11, 12, 16, 24, 32, 46, 47].into_iter());
+}
+
+/// Every length up to 4096 bits, and longer ones.
+#[test]
+#[ignore = "long: make test-all"]
+fn tiles_are_certified_at_every_length() {
+    certify_tiles((1..=64).chain([72, 80, 96, 112, 128, 192, 256]));
 }

@@ -1,8 +1,8 @@
 //! The rows of `mont52x2_ifma`: what `build/rows/` writes and `src/kernel/x86_64/ifma_rows.rs` promises.
 //!
-//! With X = 2^52, R = X^d, numbers a, b < 5 n, n <= R / 16, n' = (m n + 1) / X and m n_0 = -1 mod X, all in digits
-//! below X of which those from d on are zero, a function leaves a^2 / R mod n as often as asked, and then a b / R mod
-//! n.
+//! With X = 2^52, R = X^d, numbers a and b with a b < 25 n R / 16, n <= R / 16, n' = (m n + 1) / X and m n_0 = -1 mod
+//! X, all in digits below X of which those from d on are zero, a function leaves a^2 / R mod n as often as asked, and
+//! then a b / R mod n.
 //!
 //! A function is cut at the head of its loop over squarings, behind it, and behind the multiplication. At each cut a
 //! becomes new unknown digits within the promised bounds, and everything but constants, moduli and b is forgotten; the
@@ -18,22 +18,22 @@
 //! for all values of the atoms, where 0 <= q_k < X are the digits of the quotient, and 0 <= f what the highest places
 //! lose. One relation enters that is no equation of polynomials: the last word that is dropped, s + q_(d-1) n_0 less
 //! what was carried, is a multiple of X, and so nothing is lost with it. As X n' - 1 = m n, the right side is a b + n
-//! times less than 2 R. So r + X^places f < 25 n^2 / R + 2 n < 5 n < R: f is zero, and so are the digits of r from d
+//! times less than 2 R. So r + X^places f < 25 n / 16 + 2 n < 5 n < R: f is zero, and so are the digits of r from d
 //! on.
 
 mod product;
 
 use super::algebra::{Number, Origin, Value};
 use super::code::{Code, Operand};
+use super::generated::rows::{Constants, WORKING_VECTORS};
 use super::machine::{Cell, LANES, Machine, Next, Word};
 use super::polynomial::{Atom, Refusal};
 use std::collections::{BTreeSet, HashSet};
+use std::mem::offset_of;
 use std::rc::Rc;
 
 const DIGIT_BITS: u32 = 52;
 const DIGITS_OF_A_QUAD: usize = 4;
-/// Vectors of working memory for each of a number's.
-const WORKING_VECTORS: usize = 4;
 const RCX: u8 = 1;
 const RDX: usize = 2;
 const RSI: u8 = 6;
@@ -74,7 +74,7 @@ impl Contract {
         (quad * self.numbers + number) * DIGITS_OF_A_QUAD + place
     }
 
-    /// 25 n^2 / R + 2 n < 5 n < R.
+    /// 25 n / 2^spare + 2 n < 5 n < R, where a b < 25 n R / 2^spare, as it is for a, b < 5 n.
     fn keeps_values_small(self) -> bool {
         let times = 1u64 << self.spare;
         25 + 2 * times < 5 * times && 5 < times
@@ -260,7 +260,7 @@ impl<'a> Run<'a> {
         let has_b = self.machine.general[usize::from(RSI)] != Some(Word::Integer(0));
         let (mut at, mut last, mut first_atom) = (0, None, 0);
         let mut at_head: Option<(Vec<Cell>, Vec<_>)> = None;
-        for _ in 0..1 << 20 {
+        for _ in 0..1 << 16 {
             if [head, multiplication, end].contains(&at) {
                 match last {
                     None => self.locate()?,
@@ -454,16 +454,24 @@ impl<'a> Run<'a> {
 
 /// Those of `ifma_rows.rs`.
 fn constants() -> Vec<Cell> {
-    let largest = (1i128 << DIGIT_BITS) - 1;
-    let vectors = [
-        [52, 64, 64, 64, 64, 64, 64, 64],
-        [largest; LANES],
-        [0, 8, 1, 9, 2, 10, 3, 11],
-        [4, 12, 5, 13, 6, 14, 7, 15],
-    ];
-    vectors
-        .concat()
-        .into_iter()
-        .map(|word| Cell::Number(Number::constant(word)))
-        .collect()
+    let values = Constants {
+        shifts: [DIGIT_BITS.into(), 64, 64, 64, 64, 64, 64, 64],
+        largest_digit: [(1 << DIGIT_BITS) - 1; LANES],
+        lower_pairs: [0, 8, 1, 9, 2, 10, 3, 11],
+        upper_pairs: [4, 12, 5, 13, 6, 14, 7, 15],
+    };
+    type Vectors = Constants<[i128; LANES]>;
+    let vectors = size_of::<Vectors>() / size_of::<[i128; LANES]>();
+    let mut cells = vec![Cell::Unknown; vectors * LANES];
+    for (offset, vector) in [
+        (offset_of!(Vectors, shifts), values.shifts),
+        (offset_of!(Vectors, largest_digit), values.largest_digit),
+        (offset_of!(Vectors, lower_pairs), values.lower_pairs),
+        (offset_of!(Vectors, upper_pairs), values.upper_pairs),
+    ] {
+        for (cell, word) in cells[offset / size_of::<i128>()..].iter_mut().zip(vector) {
+            *cell = Cell::Number(Number::constant(word));
+        }
+    }
+    cells
 }
