@@ -116,12 +116,28 @@ fn table(report: &Report, asked: &str) -> Result<String, String> {
     let date = words::date(report.created_unix_ms);
     let day = date.split_whitespace().next().unwrap_or_default();
     let confidence = number::percent(first.confidence);
-    table += &format!(
-        "\nKeys of {bits} bits; intervals of {confidence}. `{}`, {day}, rsalab {}, {machine}.\n",
+    let circumstances = format!(
+        "Keys of {bits} bits; intervals of {confidence}. `{}`, {day}, rsalab {}, {machine}.",
         report.command.replace('`', "'"),
         as_markdown(&report.program_version),
     );
-    Ok(table)
+    Ok(format!("{table}\n{}\n", wrapped(&circumstances)))
+}
+
+/// The words in lines of 120 characters at most, where they are shorter.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 120;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// The group of an operation at a size: the first, if there are several.
