@@ -1,0 +1,37 @@
+#!/bin/sh
+# Builds the program twice, from clones of the last commit in two folders with two target folders, and compares the bytes.
+#   scripts/reproducible.sh [PACKAGE...]        rsalab unless said; also rsalab-openssl-provider, rsalab-c
+# Names of folders get into a binary by panics' places and generated code: what a release is built with gives them names
+# of its own. The same compiler, linker and C compiler are needed: the versions are printed.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+[ $# -gt 0 ] || set -- rsalab
+packages=
+for package; do packages="$packages --package $package"; done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+home=${CARGO_HOME:-$HOME/.cargo}
+rustc -vV | sed -n 's/^\(release\|host\|commit-hash\)/rustc &/p'
+cc --version | head -n 1
+for place in one another/and/deeper; do
+  git clone --quiet --no-hardlinks "$PWD" "$work/$place"
+  (
+    cd "$work/$place"
+    export CARGO_TARGET_DIR="$PWD/target" CARGO_INCREMENTAL=0
+    export RUSTFLAGS="--remap-path-prefix=$PWD=/rsalab --remap-path-prefix=$home=/cargo ${RUSTFLAGS:-}"
+    export CFLAGS="-ffile-prefix-map=$PWD=/rsalab -ffile-prefix-map=$home=/cargo ${CFLAGS:-}"
+    # shellcheck disable=SC2086
+    $cargo build --quiet --release --locked $packages
+    cd target/release
+    find . -maxdepth 1 -type f \( -perm -u+x -o -name '*.so' \) ! -name '*.d' | sort | xargs sha256sum
+  ) >"$work/$(basename "$place").sums"
+done
+cat "$work/one.sums"
+if cmp -s "$work/one.sums" "$work/deeper.sums"; then
+  echo "reproducible: the same bytes from two folders"
+else
+  echo "reproducible: FAILED: the folders have made different bytes:" >&2
+  diff "$work/one.sums" "$work/deeper.sums" >&2
+  exit 1
+fi
