@@ -182,9 +182,9 @@ fn tiles_are_certified_at_common_lengths() {
     certify_tiles([1, 2, 3, 6, 8, 11, 12, 16, 24, 32, 46, 47].into_iter());
 }
 
-/// Every length up to 4096 bits, and longer ones.
+/// Every length up to 4096 bits, and longer ones. Time grows with the third power.
 #[test]
 #[ignore = "long: make test-all"]
 fn tiles_are_certified_at_every_length() {
-    certify_tiles((1..=64).chain([72, 80, 96, 112, 128, 192, 256]));
+    certify_tiles((1..=64).chain([72, 80, 96, 112, 128]));
 }
