@@ -26,7 +26,8 @@ fi
 work=$(mktemp -d)
 chmod 755 "$work"
 cleanup() {
-  for pid in "$work"/*.pid; do [ -f "$pid" ] && kill -9 "$(cat "$pid")" 2>/dev/null; done
+  # One that was killed on purpose is no reason to leave the others.
+  for pid in "$work"/*.pid; do [ -f "$pid" ] && kill -9 "$(cat "$pid")" 2>/dev/null || true; done
   rm -rf "$work"
 }
 trap cleanup EXIT

@@ -29,7 +29,7 @@ use crate::{
     protocol::{Answer, Fault, FaultKind, MAX_LINE_BYTES, Request, VERSION},
 };
 
-pub use delayed::Delayed;
+pub use delayed::{Delay, Delayed};
 
 /// The `main` of a worker binary.
 ///

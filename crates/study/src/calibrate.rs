@@ -13,7 +13,10 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use rsalab_engines::{Op, Session, worker::Delayed};
+use rsalab_engines::{
+    Op, Session,
+    worker::{Delay, Delayed},
+};
 use rsalab_measure::{Estimate, stats::Summary};
 use serde::Serialize;
 
@@ -44,6 +47,8 @@ pub struct Request {
     pub runs: usize,
     /// The delay as a share of a call's time; none: equals only.
     pub plant: Option<f64>,
+    /// Milliseconds of the pauses that it is served in; 0: after each call.
+    pub pause_ms: f64,
     /// From which keys and inputs derive; a random one where absent.
     pub seed: Option<Seed>,
 }
@@ -53,15 +58,17 @@ pub struct Request {
 pub struct DelayedWorkers {
     /// The launcher of the delayed engine.
     pub workers: Workers,
-    /// The delay as a share of a call's time.
-    pub delay: f64,
+    /// The delay.
+    pub delay: Delay,
 }
 
 impl Launcher for DelayedWorkers {
     fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         let mut location = self.workers.location(selector)?;
         location.engine = Delayed::name_of(&location.engine);
-        location.args.extend(["--plant".into(), self.delay.to_string().into()]);
+        let Delay { share, pause_ms } = self.delay;
+        location.args.extend(["--plant".into(), share.to_string().into()]);
+        location.args.extend(["--pause".into(), pause_ms.to_string().into()]);
         self.workers.spawn(&location, stop)
     }
 }
@@ -90,6 +97,8 @@ pub struct Calibration {
     pub seconds: f64,
     /// The delay as a share of a call's time.
     pub plant: Option<f64>,
+    /// Milliseconds of the pauses that it is served in; 0: after each call.
+    pub pause_ms: f64,
     /// In their order.
     pub runs: Vec<Run>,
     /// The verdict over them; none if there is no run.
@@ -190,6 +199,7 @@ pub fn run(
         bits: request.bits,
         seconds: request.seconds,
         plant: request.plant,
+        pause_ms: request.pause_ms,
         runs: Vec::new(),
         verdict: None,
         check: None,

@@ -8,7 +8,7 @@ use rsalab_study::plan::{BATCH, KEYS, MESSAGE_BYTES, PRIMES, SYMBOLS, THREADS};
 
 use super::{
     shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
-    values::{bits, op, seconds, share, within},
+    values::{bits, op, pause, seconds, share, within},
 };
 
 /// Random inputs of one operation.
@@ -165,6 +165,10 @@ pub(crate) struct Calibration {
     /// duration.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibrate")]
     pub(crate) plant: Option<f64>,
+    /// Let the delay add up to pauses of so many milliseconds, in place of one after each call: '--plant 0.1 --pause 5'
+    /// is a pause of 5 ms after 50 ms of work.
+    #[arg(long, value_name = "MS", value_parser = pause, default_value = "0", requires = "calibrate")]
+    pub(crate) pause: f64,
     #[command(flatten)]
     pub(crate) measure: MeasureOptions,
 }
@@ -189,6 +193,9 @@ pub(crate) struct Worker {
     /// Make every call longer by this fraction of its time.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) plant: Option<f64>,
+    /// In pauses of so many milliseconds.
+    #[arg(long, value_name = "MS", value_parser = pause, default_value = "0")]
+    pub(crate) pause: f64,
     #[command(flatten)]
     pub(crate) kernel: KernelOption,
 }

@@ -55,6 +55,14 @@ pub(super) fn share(typed: &str) -> Result<f64, String> {
     }
 }
 
+/// Milliseconds of a pause.
+pub(super) fn pause(typed: &str) -> Result<f64, String> {
+    match typed.parse::<f64>() {
+        Ok(ms) if (0.0..=10_000.0).contains(&ms) => Ok(ms),
+        _ => Err("from 0 to 10000 milliseconds are possible".to_owned()),
+    }
+}
+
 /// Public exponents.
 pub(super) fn exponent(typed: &str) -> Result<Exponent, String> {
     match typed.parse::<u64>() {

@@ -1,5 +1,6 @@
 //! `rsalab machine --calibrate`: this machine's rates of false alarms and of missed differences.
 
+use rsalab_engines::worker::Delay;
 use rsalab_measure::Estimate;
 use rsalab_study::number;
 use rsalab_study::{
@@ -39,13 +40,17 @@ pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<()> {
         seconds: arguments.seconds,
         runs: arguments.runs,
         plant: (delay > 0.0).then_some(delay),
+        pause_ms: arguments.pause,
         seed: None,
     };
     let stop = Stop::listen()?;
     let environment = environment_with_warnings(&workers, &arguments.measure, log);
     let planted = DelayedWorkers {
         workers: workers.clone(),
-        delay,
+        delay: Delay {
+            share: delay,
+            pause_ms: arguments.pause,
+        },
     };
     let mut print_run = |number: usize, run: &Run| {
         log.note(format_args!("run {number} of {}: {}", request.runs, line(run)));
@@ -110,7 +115,11 @@ fn shown(found: &Calibration) -> String {
         format!("{}; {expected} expected by chance", of_runs(verdict.false_alarms)),
     );
     if let (Some(plant), Some(misses), Some(truths)) = (found.plant, verdict.misses, verdict.truths_missed) {
-        let misses_of = format!("misses (delay of {} %, interval with 1)", plant * 100.0);
+        let pauses = match found.pause_ms > 0.0 {
+            true => format!(" in pauses of {} ms", found.pause_ms),
+            false => String::new(),
+        };
+        let misses_of = format!("misses (delay of {} %{pauses}, interval with 1)", plant * 100.0);
         row(&misses_of, of_runs(misses));
         let truth = format!("intervals without the truth, {:.4}", 1.0 / (1.0 + plant));
         row(&truth, of_runs(truths));

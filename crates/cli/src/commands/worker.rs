@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use rsalab_engines::{
     Engine, OnDevice, Own, Textbook,
-    worker::{self, Delayed},
+    worker::{self, Delay, Delayed},
 };
 
 use crate::{
@@ -26,7 +26,10 @@ pub(crate) fn run(arguments: &Worker) -> Result<ExitCode> {
         }
     };
     match arguments.plant {
-        Some(delay) => Ok(worker::serve_stdio(&Delayed::new(engine, delay))),
+        Some(share) => {
+            let pause_ms = arguments.pause;
+            Ok(worker::serve_stdio(&Delayed::new(engine, Delay { share, pause_ms })))
+        }
         None => Ok(worker::serve_stdio(engine.as_ref())),
     }
 }

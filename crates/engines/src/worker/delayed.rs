@@ -15,12 +15,21 @@ use crate::{
 /// are slowed by the readings themselves.
 pub struct Delayed {
     engine: Box<dyn Engine>,
-    delay: f64,
+    delay: Delay,
+}
+
+/// How calls are slowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delay {
+    /// The share of their time: 0.02 is two per cent.
+    pub share: f64,
+    /// Milliseconds that delays add up to before they are served, in one pause; 0 for a delay after each call.
+    pub pause_ms: f64,
 }
 
 impl Delayed {
-    /// Slows an engine by a share of its time: 0.02 is two per cent.
-    pub fn new(engine: Box<dyn Engine>, delay: f64) -> Self {
+    /// Slows an engine.
+    pub fn new(engine: Box<dyn Engine>, delay: Delay) -> Self {
         Delayed { engine, delay }
     }
 
@@ -30,7 +39,12 @@ impl Delayed {
     }
 
     fn words(&self) -> String {
-        format!("an injected delay of {} %", self.delay * 100.0)
+        let Delay { share, pause_ms } = self.delay;
+        let pauses = match pause_ms > 0.0 {
+            true => format!(", in pauses of {pause_ms} ms"),
+            false => String::new(),
+        };
+        format!("an injected delay of {} %{pauses}", share * 100.0)
     }
 }
 
@@ -62,7 +76,7 @@ impl Engine for Delayed {
 
 struct DelayedJob<'e> {
     prepared: Box<dyn Prepared + 'e>,
-    delay: f64,
+    delay: Delay,
 }
 
 impl Prepared for DelayedJob<'_> {
@@ -117,19 +131,28 @@ impl Runner for DelayedRunner<'_> {
 /// Delay that is still to be served.
 struct OwedDelay {
     share: f64,
+    /// Less is not served yet.
+    least_ns: f64,
     /// Negative where a call was delayed for too long, by as much as the clock's readings are apart.
     owed_ns: f64,
 }
 
 impl OwedDelay {
-    fn new(share: f64) -> Self {
-        OwedDelay { share, owed_ns: 0.0 }
+    fn new(delay: Delay) -> Self {
+        OwedDelay {
+            share: delay.share,
+            least_ns: delay.pause_ms * 1e6,
+            owed_ns: 0.0,
+        }
     }
 
     /// Waits after a call; `since_begin` is the time since it began.
     fn serve(&mut self, mut since_begin: impl FnMut() -> f64) {
         let worked = since_begin();
         self.owed_ns += worked * self.share;
+        if self.owed_ns < self.least_ns {
+            return;
+        }
         let mut now = worked;
         while now - worked < self.owed_ns {
             hint::spin_loop();
@@ -149,12 +172,16 @@ mod tests {
     use super::*;
     use crate::{Textbook, op::Op};
 
+    fn after_each_call(share: f64) -> Delay {
+        Delay { share, pause_ms: 0.0 }
+    }
+
     #[test]
     fn calls_take_longer_by_the_share_however_coarse_the_clock() {
         // Readings of the clock are 40 ns apart, and 7 % of a call is not a multiple of that.
         const READING: f64 = 40.0;
         for (share, call) in [(0.02, 300_000.0), (0.07, 1_234.0), (0.5, 3.0), (0.0, 100.0)] {
-            let mut owed = OwedDelay::new(share);
+            let mut owed = OwedDelay::new(after_each_call(share));
             let (mut worked, mut taken) = (0.0, 0.0);
             for round in 0..1000 {
                 let call = call + f64::from(round % 7);
@@ -175,8 +202,31 @@ mod tests {
     }
 
     #[test]
+    fn pauses_are_as_long_as_asked_and_add_up_to_the_share() {
+        let mut owed = OwedDelay::new(Delay {
+            share: 0.1,
+            pause_ms: 5.0,
+        });
+        let (mut taken, mut pauses) = (0.0, Vec::new());
+        for _ in 0..1000 {
+            let mut now = 1e6 - 1e3;
+            owed.serve(|| {
+                now += 1e3;
+                now
+            });
+            taken += now;
+            if now > 1e6 {
+                pauses.push(now - 1e6);
+            }
+        }
+        assert_eq!(pauses.len(), 20);
+        assert!(pauses.iter().all(|pause| (pause - 5e6).abs() <= 1e3), "{pauses:?}");
+        assert!((taken - 1.1e9).abs() < 1e6, "{taken}");
+    }
+
+    #[test]
     fn a_wait_that_was_interrupted_spares_no_other_call() {
-        let mut owed = OwedDelay::new(10.0);
+        let mut owed = OwedDelay::new(after_each_call(10.0));
         for call in 0..20 {
             // Every fourth wait takes a hundred times as long, because the machine had something else to do.
             let (mut now, mut readings) = (0.0, 0);
@@ -195,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_delayed_engine_says_what_it_is_and_answers_as_ever() {
-        let delayed = Delayed::new(Box::new(Textbook), 0.02);
+        let delayed = Delayed::new(Box::new(Textbook), after_each_call(0.02));
         let info = delayed.info();
         assert_eq!(info.name, "textbook with an injected delay");
         assert!(info.version.ends_with("with an injected delay of 2 %"));
@@ -239,7 +289,7 @@ mod tests {
     fn what_a_runner_keeps_beforehand_and_hands_out_afterwards_is_forwarded() {
         let mut delayed = DelayedRunner {
             runner: Box::new(Keeping::default()),
-            owed: OwedDelay::new(0.5),
+            owed: OwedDelay::new(after_each_call(0.5)),
         };
         let batches = [[1, 2], [3, 4]];
         delayed.keep(&mut batches.iter().map(|batch| &batch[..])).unwrap();

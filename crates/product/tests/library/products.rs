@@ -93,6 +93,71 @@ fn transforms_are_used_again() {
     }
 }
 
+/// Random limbs, all ones, a few ones, a power of two, runs of equal limbs, and bits from place to place.
+fn of_shape(shape: usize, limbs: usize, random: &mut Random) -> Vec<u64> {
+    let draws = random.limbs(2 * limbs + 2);
+    match shape {
+        0 | 1 => draws[..limbs].to_vec(),
+        2 => vec![u64::MAX; limbs],
+        3 => {
+            let mut sparse = vec![0; limbs];
+            for &draw in &draws[..3] {
+                sparse[draw as usize % limbs] |= 1 << (draw >> 58);
+            }
+            sparse
+        }
+        4 => {
+            let mut power = vec![0; limbs];
+            power[limbs - 1] = 1 << (draws[0] % 64);
+            power
+        }
+        5 => {
+            let values = [0, u64::MAX, draws[0], 1 << 63];
+            let value = |place: usize| values[(draws[place / 7] % 4) as usize];
+            (0..limbs).map(value).collect()
+        }
+        _ => {
+            let pattern = (draws[0] % 60 + 2) as usize;
+            let limb = |place: usize| {
+                (0..64)
+                    .filter(|bit| (64 * place + bit).is_multiple_of(pattern))
+                    .map(|bit| 1 << bit)
+                    .sum()
+            };
+            (0..limbs).map(limb).collect()
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: make test-all"]
+fn a_hundred_thousand_products_agree() {
+    const SHAPES: usize = 7;
+    let multipliers: Vec<Multiplier> = Kernel::all()
+        .iter()
+        .map(|&kernel| Multiplier::with_kernel(kernel, 1))
+        .collect();
+    let mut random = Random(29);
+    for round in 0..100_000 {
+        let draws = random.limbs(2);
+        // Short ones more often, up to 1,500 limbs; one in three pairs as long as each other.
+        let length = |draw: u64| 1 + (1500.0_f64.powf((draw >> 11) as f64 / (1_u64 << 53) as f64)) as usize;
+        let long = length(draws[0]);
+        let short = if round % 3 == 0 { long } else { length(draws[1]) };
+        let a = of_shape(round % SHAPES, long, &mut random);
+        let b = of_shape(round / SHAPES % SHAPES, short, &mut random);
+        let multiplier = &multipliers[round % multipliers.len()];
+        assert_eq!(
+            big(&multiplier.multiply(&a, &b)),
+            big(&a) * big(&b),
+            "{round}: {a:x?} {b:x?}"
+        );
+        if round % 4 == 0 {
+            assert_eq!(big(&multiplier.square(&a)), big(&a) * big(&a), "{round}: {a:x?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -130,6 +130,7 @@ fn request(runs: usize) -> Request {
         seconds: 2.0,
         runs,
         plant: Some(0.02),
+        pause_ms: 0.0,
         seed: Some(Seed([7; 32])),
     }
 }
