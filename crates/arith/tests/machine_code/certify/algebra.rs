@@ -254,6 +254,32 @@ impl Algebra {
         Ok(Rc::new(Number::new(product, bounds)))
     }
 
+    /// x y as x y mod 2^bits and floor(x y / 2^bits), of x and y below 2^bits.
+    pub(super) fn halves(&mut self, x: &Value, y: &Value, bits: u32) -> Result<[Value; 2], Refusal> {
+        let is_short = |value: &Value| value.scale == 0 && value.least >= 0 && value.most >> bits == 0;
+        let ((x_atom, x_times), (y_atom, y_times)) = (self.name(x), self.name(y));
+        if !is_short(x) || !is_short(y) || x_times != 1 || y_times != 1 {
+            return Err("a product of what is not a limb".to_owned());
+        }
+        let monomial = Monomial::product(x_atom, y_atom);
+        self.products.insert(monomial);
+        let product = Polynomial::of(monomial, 1);
+        let key = (product.terms().collect(), bits);
+        let above = match self.floors.get(&key) {
+            Some(&atom) => atom,
+            None => {
+                let of = product.clone();
+                let atom = self.new_atom([0, (1 << bits) - 2], Origin::Floor { of, bits });
+                self.floors.insert(key, atom);
+                atom
+            }
+        };
+        let mut low = product;
+        low.add_term(Monomial::of(above), -1 << bits);
+        let low = Number::new(low, [0, (1 << bits) - 1]);
+        Ok([Rc::new(low), self.value(above)])
+    }
+
     /// floor(x / 2^bits) of an integer that is not negative.
     pub(super) fn floor(&mut self, x: &Value, bits: u32) -> Result<Value, Refusal> {
         if x.scale != 0 || x.least < 0 {

@@ -122,6 +122,10 @@ impl Instruction {
     fn of_disassembly(text: &str, places: &HashMap<u64, usize>) -> Result<Self, Refusal> {
         let unknown = || format!("not understood: {text}");
         let (mnemonic, rest) = text.split_once(' ').unwrap_or((text, ""));
+        // What an assembler fills in before a border.
+        if text.split(' ').any(|word| word.starts_with("nop")) {
+            return Ok(Self::without_operands("nop"));
+        }
         let mut instruction = Self::without_operands(mnemonic);
         if mnemonic.starts_with('j') {
             let address = rest.split(' ').next().and_then(|hex| u64::from_str_radix(hex, 16).ok());
@@ -239,6 +243,7 @@ impl Instruction {
             {
                 "mov"
             }
+            "decq" => "dec",
             _ => return,
         };
         self.mnemonic = mnemonic.to_owned();

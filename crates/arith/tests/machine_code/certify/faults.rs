@@ -3,8 +3,8 @@
 use super::code::{Code, Instruction, Memory, Operand};
 use super::mutants::survivors;
 use super::rows::{self, Contract};
-use super::text;
-use super::tiles;
+use super::short::Operation;
+use super::{short, text, tiles};
 
 /// The numbers of the instructions of one kind.
 fn all(code: &Code, mnemonic: &str) -> Vec<usize> {
@@ -306,4 +306,60 @@ fn hardly_a_change_of_tiles_is_certified() {
             certified.len()
         );
     }
+}
+
+/// Changes the multiplication of eight limbs, and expects that it is refused for the reason that is given.
+fn short_refused(why: &str, change: impl FnOnce(&mut Code)) {
+    let Some(mut code) = short("adx512::mul") else {
+        return;
+    };
+    change(&mut code);
+    let refusal = super::short::certify(&code, Operation::Multiply).expect_err("a planted fault");
+    assert!(refusal.contains(why), "refused, but not as {why}: {refusal}");
+}
+
+#[test]
+fn faults_of_a_short_product_are_refused() {
+    let product = |code: &Code, i: usize| all(code, "mulx")[i];
+    // The limb of n beside the one that is wanted, one of b, and a carry that is left out.
+    for row in [64, 90, 127] {
+        short_refused("", |code| {
+            let at = product(code, row);
+            let load = memory(&mut code.instructions[at]).expect("it loads");
+            load.displacement = (load.displacement + 8) % 64;
+        });
+    }
+    short_refused("it is not a b", |code| {
+        let at = all(code, "mov").into_iter().find(|&at| {
+            let to_digit = code.instructions[at].operands[0] == Operand::General(2);
+            to_digit && memory(&mut code.instructions[at].clone()).is_some_and(|from| from.displacement == 40)
+        });
+        memory(&mut code.instructions[at.expect("b is loaded")])
+            .expect("it loads")
+            .displacement = 32;
+    });
+    short_refused("", |code| {
+        let at = all(code, "adc")[20];
+        code.leave_out(at);
+    });
+    // A carry that is taken from the other chain.
+    short_refused("", |code| {
+        let at = all(code, "adox")[70];
+        code.instructions[at].mnemonic = "adcx".to_owned();
+    });
+    // A limb as an address, and as an index.
+    short_refused("an address that is no pointer", |code| {
+        let at = product(code, 70);
+        memory(&mut code.instructions[at]).expect("it loads").base = 2;
+    });
+    short_refused("an index that is no count", |code| {
+        let at = product(code, 70);
+        memory(&mut code.instructions[at]).expect("it loads").index = Some((2, 8));
+    });
+    // A register of the caller that is not given back.
+    short_refused("a register of the caller is lost", |code| {
+        let at = all(code, "pop");
+        let (first, second) = (at[0], at[1]);
+        code.instructions.swap(first, second);
+    });
 }

@@ -3,10 +3,12 @@
 //!
 //! General registers and the flags hold public words only: pointers, counts, immediates. An instruction that would put
 //! anything else there is refused, and so is a load or a store under a mask that is not a constant. So no address, no
-//! branch and no access depends on a number. An access must lie within what a pointer points to.
+//! branch and no access depends on a number. Where a function may have limbs there (`limbs.rs`), addresses and branches
+//! are of public words nevertheless. An access must lie within what a pointer points to.
 
 use super::algebra::{Algebra, Number, Value};
 use super::code::{Code, Instruction, Memory, Operand};
+use super::limbs::Limbs;
 use super::masks::{Bits, Masks};
 use super::polynomial::Refusal;
 
@@ -66,7 +68,9 @@ pub(super) struct Machine {
     pub(super) vectors: Vec<[Cell; LANES]>,
     pub(super) masks: Masks,
     pub(super) general: [Option<Word>; 16],
-    is_zero: Option<bool>,
+    pub(super) is_zero: Option<bool>,
+    /// Where limbs may be in general registers.
+    pub(super) limbs: Option<Limbs>,
     pub(super) regions: Vec<Region>,
 }
 
@@ -78,6 +82,7 @@ impl Machine {
             masks: Masks::default(),
             general: [None; 16],
             is_zero: None,
+            limbs: None,
             regions: Vec::new(),
         }
     }
@@ -132,6 +137,9 @@ impl Machine {
     }
 
     fn run(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        if self.limbs.is_some() {
+            return self.run_limbs(instruction);
+        }
         match &*instruction.mnemonic {
             "mov" | "add" | "sub" | "test" => self.run_general(instruction),
             mnemonic if mnemonic.starts_with('k') => self.run_masks(instruction),
@@ -227,7 +235,7 @@ impl Machine {
     }
 
     /// So many cells of memory; a broadcast has one in all places.
-    fn cells(&self, memory: &Memory, lanes: usize, alignment: usize) -> Result<Vec<Cell>, Refusal> {
+    pub(super) fn cells(&self, memory: &Memory, lanes: usize, alignment: usize) -> Result<Vec<Cell>, Refusal> {
         if memory.broadcast {
             let (region, first) = self.place(memory, 1, 1)?;
             return Ok(vec![self.regions[region].cells[first].clone(); lanes]);

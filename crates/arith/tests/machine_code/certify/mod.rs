@@ -6,7 +6,7 @@
 //! Of each function that the build writes, for all inputs within the bounds that its callers keep:
 //!
 //! 1. The result is Montgomery's product: an equation between polynomials with integer coefficients, in digits of the
-//!    inputs, digits of the quotient, and carries. The equations are in `rows/` and `tiles/`.
+//!    inputs, digits of the quotient, and carries. The equations are in `rows/`, `tiles/` and `short.rs`.
 //! 2. No sum and no product leaves its register, no double is rounded but where that is meant, and the result is within
 //!    the bounds that it is promised to be in, which are those of the inputs.
 //! 3. No address, no branch, and no mask over memory depends on a number; and every access is within the memory that
@@ -24,12 +24,13 @@
 //!
 //! Bounds are those of interval arithmetic on each result. What an atom can be is all that is known of it; where more
 //! is needed, the argument stands where it is used: carries through a mask register in `masks.rs`, the last digit of
-//! the quotient in `rows/`, the lower half of a product of doubles in `tiles/`.
+//! the quotient in `rows/`, the lower half of a product of doubles in `tiles/`, the last carry of a row of limbs in
+//! `limbs.rs`, the subtraction of n in `short.rs`.
 //!
 //! # What is trusted
 //!
-//! - The meaning of each instruction, in `integers.rs`, `masks.rs` and `doubles.rs`, a few lines for each, by Intel's
-//!   manual. Tests of agreement run the same instructions on CPUs.
+//! - The meaning of each instruction, in `integers.rs`, `masks.rs`, `doubles.rs` and `limbs.rs`, a few lines for each,
+//!   by Intel's manual. Tests of agreement run the same instructions on CPUs.
 //! - That the CPU does what its manual says, rounds to nearest, and that nothing else writes to the memory meanwhile.
 //! - objdump, which reads the machine code. That must be, instruction by instruction, what the build has written, but
 //!   for the order of summands and factors; and it is what is run. Where there is no objdump, the text is run instead,
@@ -50,11 +51,13 @@ mod faults;
 mod generated;
 mod identity;
 mod integers;
+mod limbs;
 mod machine;
 mod masks;
 mod mutants;
 mod polynomial;
 mod rows;
+mod short;
 #[path = "../../../src/kernel/x86_64/tile_plan.rs"]
 mod tile_plan;
 mod tiles;
@@ -141,6 +144,29 @@ fn rows_are_certified_at_every_length() {
         (format!("{digits} digits of {numbers}"), read, shown)
     });
     all_certified("mont52x2_ifma", results);
+}
+
+/// A function of eight limbs in machine code; there is no other text of it that could be read.
+fn short(name: &str) -> Option<Code> {
+    let mut functions = disassembled()?.iter().filter(|function| function.name.ends_with(name));
+    let function = functions.next().expect("it is linked");
+    assert!(functions.next().is_none(), "two functions are called {name}");
+    Some(Code::of_function(function).expect("it is understood"))
+}
+
+#[test]
+fn short_products_are_certified() {
+    let (Some(mul), Some(sqr)) = (short("adx512::mul"), short("adx512::sqr")) else {
+        return;
+    };
+    let squares = [1, 2].map(|times| short::certify(&sqr, short::Operation::Square { times }));
+    let [once, again] = squares;
+    let results = [
+        ("products of 8 limbs", short::certify(&mul, short::Operation::Multiply)),
+        ("squares of 8 limbs", once.and(again)),
+    ];
+    let results = results.map(|(name, shown)| (name.to_owned(), "its machine code", shown));
+    all_certified("mont64x1_adx", results);
 }
 
 /// The width of digits and their number, for numbers of so many limbs: as `mont47::form::Form::even`.
