@@ -40,7 +40,7 @@
 //! - This program. It has no proof of its own; planted faults are in `faults.rs`, and must be refused.
 //!
 //! s2n-bignum's proofs are checked by HOL Light's small kernel, from a model of each instruction that is tested against
-//! CPUs, and cover whole functions down to their bytes. What is here is a program of two thousand lines that anybody
+//! CPUs, and cover whole functions down to their bytes. What is here is a program of three thousand lines that anybody
 //! can run, and claims no more than the above.
 
 mod algebra;
