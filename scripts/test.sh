@@ -77,7 +77,8 @@ step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
 # The machine code that ships, and the arithmetic with assertions: the tests above run neither.
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
-  $cargo xtask test --profile assertions --locked --package rsalab-arith --package rsalab-product --lib --test library
+  $cargo xtask test --profile assertions --locked --package rsalab-arith --package rsalab-digests \
+  --package rsalab-product --lib --test library
 # Bits flipped in the memory of private operations: no wrong result is released.
 step "faults" $cargo run --quiet --release --locked --package rsalab-arith --features faults,hazmat --example faults -- \
   --faults 2000

@@ -1,5 +1,6 @@
 //! The hash functions that schemes are made of, chosen at run time.
 
+mod many;
 #[cfg(feature = "sha3")]
 mod xof;
 

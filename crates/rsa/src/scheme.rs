@@ -228,9 +228,26 @@ impl Encoder {
     /// Returns whether what a signature came to, all of it public, is an encoding of the digest. Takes it apart in
     /// place.
     pub(crate) fn is_encoding_of(&self, digest: &[u8], encoding: &mut [u8]) -> bool {
+        let mut is_valid = [true];
+        self.are_encodings_of(digest, encoding, &mut is_valid);
+        is_valid == [true]
+    }
+
+    /// Leaves true of `is_valid` what is true and whose encoding, of those that lie one after another, is one of its
+    /// digest. Takes them apart in place.
+    pub(crate) fn are_encodings_of(&self, digests: &[u8], encodings: &mut [u8], is_valid: &mut [bool]) {
+        if is_valid.is_empty() {
+            return;
+        }
+        let (h, k) = (digests.len() / is_valid.len(), encodings.len() / is_valid.len());
         match self {
-            Encoder::Pkcs1v15(template) => template.is_encoding_of(digest, encoding),
-            Encoder::Pss(encoder) => encoder.is_encoding_of(digest, encoding),
+            Encoder::Pkcs1v15(template) => {
+                let items = digests.chunks_exact(h).zip(encodings.chunks_exact(k));
+                for (is_valid, (digest, encoding)) in is_valid.iter_mut().zip(items) {
+                    *is_valid &= template.is_encoding_of(digest, encoding);
+                }
+            }
+            Encoder::Pss(encoder) => encoder.are_encodings_of(digests, encodings, is_valid),
         }
     }
 }

@@ -6,20 +6,24 @@
 //! contiguous batches.
 
 mod screening;
+mod signature_bytes;
+mod verifying;
+
 use std::sync::Arc;
 
-use once_cell::race::OnceBox;
 use rand_core::TryCryptoRng;
 use signature::Keypair;
 
 use crate::{
-    CpuBackend, Error, PrivateKey, PublicKey, Result,
+    CpuBackend, Error, PrivateKey, Result,
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
-    hash::Digest,
     random::SystemRng,
-    scheme::{Encoder, SignatureScheme, VerificationFailure},
+    scheme::{Encoder, SignatureScheme},
 };
+
+pub use signature_bytes::Signature;
+pub use verifying::{Verifier, VerifyingKey};
 
 /// Signs on one thread: a runner of the private operation, and room for encodings.
 pub struct Signer<R> {
@@ -70,89 +74,6 @@ impl<R: BlockRunner> Signer<R> {
     }
 }
 
-/// Verifies on one thread: a runner of the public operation, and room for blocks.
-pub struct Verifier<R> {
-    runner: R,
-    encoder: Encoder,
-    digest_len: usize,
-    modulus_len: usize,
-    powers: Vec<u8>,
-    status: Vec<Status>,
-}
-
-impl<R: BlockRunner> Verifier<R> {
-    /// `runner` does the public operation of a key of `bits` bits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(runner: R, bits: usize, scheme: SignatureScheme) -> Result<Self> {
-        scheme.check(bits)?;
-        Ok(Verifier {
-            runner,
-            encoder: Encoder::new(scheme, bits),
-            digest_len: scheme.hash().digest_len(),
-            modulus_len: bits.div_ceil(8),
-            powers: Vec::new(),
-            status: Vec::new(),
-        })
-    }
-
-    /// Sets, for each signature of the modulus's length, whether it is its digest's: exactly, and below the modulus.
-    ///
-    /// # Errors
-    ///
-    /// If the lengths of the buffers do not belong together.
-    pub fn verify(&mut self, digests: &[u8], signatures: &[u8], is_valid: &mut [bool]) -> Result<()> {
-        let (h, k) = (self.digest_len, self.modulus_len);
-        check_len("the digests", digests.len(), is_valid.len() * h)?;
-        self.powers.resize(signatures.len(), 0);
-        self.status.resize(is_valid.len(), Status::Done);
-        self.runner.run(signatures, &mut self.powers, &mut self.status)?;
-        let items = digests.chunks(h).zip(self.powers.chunks_mut(k));
-        for ((is_valid, status), (digest, power)) in is_valid.iter_mut().zip(&self.status).zip(items) {
-            *is_valid = *status == Status::Done && self.encoder.is_encoding_of(digest, power);
-        }
-        Ok(())
-    }
-}
-
-/// A signature, as long as the modulus of its key.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Signature(Box<[u8]>);
-
-impl Signature {
-    /// The bytes, big-endian.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl From<Vec<u8>> for Signature {
-    fn from(bytes: Vec<u8>) -> Self {
-        Signature(bytes.into())
-    }
-}
-
-/// Any bytes may be a signature; verification decides.
-impl TryFrom<&[u8]> for Signature {
-    type Error = signature::Error;
-
-    fn try_from(bytes: &[u8]) -> Result<Self, signature::Error> {
-        Ok(Signature(bytes.into()))
-    }
-}
-
-impl From<Signature> for Box<[u8]> {
-    fn from(signature: Signature) -> Self {
-        signature.0
-    }
-}
-
-impl signature::SignatureEncoding for Signature {
-    type Repr = Box<[u8]>;
-}
-
 /// A private key made ready to sign with one scheme. Cheap to clone, and shared by threads.
 ///
 /// ```
@@ -175,30 +96,6 @@ impl signature::SignatureEncoding for Signature {
 pub struct SigningKey {
     prepared: Arc<Pooled>,
     verifying: VerifyingKey,
-}
-
-/// A public key made ready to verify with one scheme. Cheap to clone, and shared by threads.
-#[derive(Clone)]
-pub struct VerifyingKey {
-    public: Arc<Public>,
-    bits: usize,
-    scheme: SignatureScheme,
-}
-
-/// A public key, made ready when it is first used: many that sign never verify.
-struct Public {
-    key: PublicKey,
-    backend: Box<dyn Backend>,
-    prepared: OnceBox<Pooled>,
-}
-
-impl Public {
-    fn prepared(&self) -> Result<&Pooled> {
-        self.prepared.get_or_try_init(|| {
-            let prepared = self.backend.prepare_public(&self.key)?;
-            Ok(Box::new(Pooled::new(prepared)))
-        })
-    }
 }
 
 impl SigningKey {
@@ -291,9 +188,12 @@ impl SigningKey {
         messages: &[&[u8]],
     ) -> Result<Vec<Signature>> {
         let hash = self.verifying.scheme.hash();
-        let digests: Vec<Digest> = messages.iter().map(|message| hash.digest(message)).collect();
-        let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
-        self.sign_digests_with_rng(rng, &digests)
+        // One by one: what is signed may be secret, and lanes are not wiped.
+        let digests: Vec<u8> = messages
+            .iter()
+            .flat_map(|message| hash.digest(message).to_vec())
+            .collect();
+        self.sign_contiguous(rng, &digests)
     }
 
     /// Signs digests of the scheme's hash function, together in the lanes of the kernel.
@@ -320,149 +220,22 @@ impl SigningKey {
         for digest in digests {
             check_len("a digest", digest.len(), h)?;
         }
-        let mut signatures = vec![0; digests.len() * self.prepared.modulus_len()];
-        let mut status = vec![Status::Done; digests.len()];
-        self.signer()?
-            .sign(&digests.concat(), &mut signatures, &mut status, rng)?;
+        self.sign_contiguous(rng, &digests.concat())
+    }
+
+    /// Signs digests that lie one after another.
+    fn sign_contiguous<G: TryCryptoRng + ?Sized>(&self, rng: &mut G, digests: &[u8]) -> Result<Vec<Signature>> {
+        let count = digests.len() / self.verifying.scheme.hash().digest_len();
+        let mut signatures = vec![0; count * self.prepared.modulus_len()];
+        let mut status = vec![Status::Done; count];
+        self.signer()?.sign(digests, &mut signatures, &mut status, rng)?;
         if let Some(item) = status.iter().position(|status| *status != Status::Done) {
             return Err(Error::Fault { item });
         }
         Ok(signatures
             .chunks(self.prepared.modulus_len())
-            .map(|signature| Signature(signature.into()))
+            .map(|signature| Signature::from(signature.to_vec()))
             .collect())
-    }
-}
-
-impl VerifyingKey {
-    /// Prepares the key on this CPU.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(key: &PublicKey, scheme: SignatureScheme) -> Result<Self> {
-        VerifyingKey::with_backend(key, scheme, &CpuBackend::auto())
-    }
-
-    /// Prepares the key on a backend.
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new), and those of the backend.
-    pub fn with_backend(
-        key: &PublicKey,
-        scheme: SignatureScheme,
-        backend: &(impl Backend + Clone + 'static),
-    ) -> Result<Self> {
-        scheme.check(key.bits())?;
-        let verifying = VerifyingKey::unprepared(key, scheme, Box::new(backend.clone()));
-        verifying.public.prepared()?;
-        Ok(verifying)
-    }
-
-    /// For a key that the scheme was checked for.
-    fn unprepared(key: &PublicKey, scheme: SignatureScheme, backend: Box<dyn Backend>) -> Self {
-        VerifyingKey {
-            public: Arc::new(Public {
-                key: key.clone(),
-                backend,
-                prepared: OnceBox::new(),
-            }),
-            bits: key.bits(),
-            scheme,
-        }
-    }
-
-    /// The kernels that a call with so many items runs on, for the record; none if the backend fails.
-    pub fn kernels_for(&self, items: usize) -> Vec<&str> {
-        let prepared = self.public.prepared();
-        prepared.map_or_else(|_| Vec::new(), |prepared| prepared.kernels_for(items))
-    }
-
-    /// The scheme.
-    pub fn scheme(&self) -> SignatureScheme {
-        self.scheme
-    }
-
-    /// A runner for one thread.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the backend.
-    pub fn verifier(&self) -> Result<Verifier<impl BlockRunner + '_>> {
-        Verifier::new(self.public.prepared()?.runner()?, self.bits, self.scheme)
-    }
-
-    /// Returns whether the signature is the message's: of exactly the modulus's length, below it, and encoded to the
-    /// letter.
-    pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.verify_batch(&[(message, signature)]) == [true]
-    }
-
-    /// Returns whether each signature is its message's, together in the lanes of the kernel.
-    pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-        let hash = self.scheme.hash();
-        let digests: Vec<Digest> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
-        let pairs = digests.iter().zip(pairs);
-        let pairs: Vec<_> = pairs
-            .map(|(digest, (_, signature))| (&digest[..], *signature))
-            .collect();
-        self.verify_digests(&pairs)
-    }
-
-    /// Returns whether each signature is that of its message's digest, together in the lanes of the kernel. A digest of
-    /// another length than the hash function's is nobody's.
-    pub fn verify_digests(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-        let h = self.scheme.hash().digest_len();
-        let k = self.bits.div_ceil(8);
-        let fits = |digest: &[u8], signature: &[u8]| digest.len() == h && signature.len() == k;
-        let mut digests = vec![0; pairs.len() * h];
-        let mut signatures = vec![0; pairs.len() * k];
-        let places = digests.chunks_mut(h).zip(signatures.chunks_mut(k));
-        for ((digest, signature), place) in pairs.iter().zip(places) {
-            // One of another length is wrong, whatever stands in its place.
-            if fits(digest, signature) {
-                place.0.copy_from_slice(digest);
-                place.1.copy_from_slice(signature);
-            }
-        }
-        let mut is_valid = vec![false; pairs.len()];
-        let verified = self
-            .verifier()
-            .and_then(|mut verifier| verifier.verify(&digests, &signatures, &mut is_valid));
-        if verified.is_err() {
-            is_valid.fill(false);
-        }
-        for (is_valid, (digest, signature)) in is_valid.iter_mut().zip(pairs) {
-            *is_valid &= fits(digest, signature);
-        }
-        is_valid
-    }
-
-    /// The first step of verification that a signature of a digest does not pass; none if it is valid. For people who
-    /// look for a mistake: it takes longer than [`verify_digests`](Self::verify_digests), whose verdict it shares.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the backend.
-    pub fn failure_of_digest(&self, digest: &[u8], signature: &[u8]) -> Result<Option<VerificationFailure>> {
-        use VerificationFailure as F;
-        let (k, h) = (self.bits.div_ceil(8), self.scheme.hash().digest_len());
-        let lengths = |expected, got| (expected != got).then_some((expected, got));
-        if let Some((expected, got)) = lengths(k, signature.len()) {
-            return Ok(Some(F::Length { expected, got }));
-        }
-        if let Some((expected, got)) = lengths(h, digest.len()) {
-            return Ok(Some(F::DigestLength { expected, got }));
-        }
-        let (mut block, mut status) = (vec![0; k], [Status::Fault]);
-        let mut runner = self.public.prepared()?.runner()?;
-        runner.run(signature, &mut block, &mut status)?;
-        match status {
-            [Status::Done] => Ok(self.scheme.failure(self.bits, digest, &mut block)),
-            [Status::OutOfRange] => Ok(Some(F::Range)),
-            [Status::Fault] => Err(Error::Fault { item: 0 }),
-        }
     }
 }
 
@@ -479,15 +252,6 @@ impl signature::RandomizedSigner<Signature> for SigningKey {
         message: &[u8],
     ) -> Result<Signature, signature::Error> {
         self.sign_with_rng(rng, message).map_err(signature::Error::from_source)
-    }
-}
-
-impl signature::Verifier<Signature> for VerifyingKey {
-    fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), signature::Error> {
-        match VerifyingKey::verify(self, message, signature.as_bytes()) {
-            true => Ok(()),
-            false => Err(signature::Error::new()),
-        }
     }
 }
 

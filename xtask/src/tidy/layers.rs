@@ -33,7 +33,7 @@ pub(crate) struct Crate {
 fn place(folder: &Path) -> Option<Place> {
     let folder = folder.to_str()?;
     Some(match folder {
-        "crates/arith" | "crates/measure" | "crates/product" | "crates/reserve" => Place::Layer(0),
+        "crates/arith" | "crates/digests" | "crates/measure" | "crates/product" | "crates/reserve" => Place::Layer(0),
         "crates/rsa" => Place::Layer(1),
         "crates/audit" | "crates/batch" | "crates/gpu" | "crates/sealed" | "crates/text" => Place::Layer(2),
         "crates/engines" => Place::Layer(3),

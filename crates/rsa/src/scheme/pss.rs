@@ -4,7 +4,7 @@ use rand_core::TryCryptoRng;
 
 use super::{
     failure::VerificationFailure,
-    mask::mask,
+    mask::{mask, mask_each},
     parameters::{Pss, SaltLen, fill},
 };
 use crate::Result;
@@ -60,23 +60,44 @@ impl Encoder {
         Ok(())
     }
 
-    /// Returns whether the bytes of the modulus are an encoding of the digest. The mask is taken off in place.
-    pub(super) fn is_encoding_of(&self, digest: &[u8], encoding: &mut [u8]) -> bool {
-        let hash = self.pss.hash;
-        let (ahead, encoded) = encoding.split_at_mut(self.ahead);
-        let (block, rest) = encoded.split_at_mut(self.block);
-        let (hashed, trailer) = rest.split_at(hash.digest_len());
-        let fits = ahead.iter().all(|&byte| byte == 0) && trailer == [TRAILER] && block[0] & !self.first_mask == 0;
-        if !fits {
-            return false;
+    /// Leaves true of `is_valid` what is true and whose bytes of the modulus are an encoding of the digest. Masks and
+    /// hashes of all are computed together; the masks are taken off in place.
+    pub(super) fn are_encodings_of(&self, digests: &[u8], encodings: &mut [u8], is_valid: &mut [bool]) {
+        let (hash, h) = (self.pss.hash, self.pss.hash.digest_len());
+        let block = self.ahead..self.ahead + self.block;
+        let hashed = block.end..block.end + h;
+        let k = hashed.end + 1;
+        for (encoding, is_valid) in encodings.chunks_exact(k).zip(&mut *is_valid) {
+            let has_zeros = encoding[..self.ahead].iter().all(|&byte| byte == 0);
+            *is_valid &= has_zeros && encoding[k - 1] == TRAILER && encoding[self.ahead] & !self.first_mask == 0;
         }
-        mask(self.pss.mgf_hash, hashed, block);
-        block[0] &= self.first_mask;
-        let Some(one) = block.iter().position(|&byte| byte != 0) else {
-            return false;
+        mask_each(self.pss.mgf_hash, encodings, k, hashed.clone(), block.clone());
+        for (encoding, is_valid) in encodings.chunks_exact_mut(k).zip(&mut *is_valid) {
+            encoding[self.ahead] &= self.first_mask;
+            *is_valid &= self.salt_start(&encoding[block.clone()]).is_some();
+        }
+        let encoding = |place: usize| &encodings[place * k..][..k];
+        let salt = |place: usize| {
+            let block = &encoding(place)[block.clone()];
+            // Of what is no encoding as many bytes as of the others: messages of one length are the fastest.
+            let usual = block.len() - h.min(block.len());
+            let start = match self.pss.salt_len {
+                SaltLen::Digest => usual,
+                _ => self.salt_start(block).unwrap_or(usual),
+            };
+            &block[start..]
         };
-        let salt = &block[one + 1..];
-        block[one] == 1 && self.takes_salt(salt.len()) && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
+        hash.digest_each(
+            is_valid.len(),
+            |place| [&[0; 8], &digests[place * h..][..h], salt(place)],
+            |place, digest| is_valid[place] &= is_same(digest, &encoding(place)[hashed.clone()]),
+        );
+    }
+
+    /// Where the salt begins in a block without its mask, if it may be as long as it is then.
+    fn salt_start(&self, block: &[u8]) -> Option<usize> {
+        let start = first_that_is_set(block)? + 1;
+        (block[start - 1] == 1 && self.takes_salt(block.len() - start)).then_some(start)
     }
 
     /// The first step that an encoding fails, in the order of section 9.1.2; none if it is the digest's. The mask is
@@ -116,6 +137,51 @@ impl Encoder {
             SaltLen::Bytes(bytes) => len == bytes,
             SaltLen::Any => true,
             SaltLen::AtLeast(bytes) => len >= bytes,
+        }
+    }
+}
+
+/// The place of the first byte that is not zero.
+fn first_that_is_set(bytes: &[u8]) -> Option<usize> {
+    const TOGETHER: usize = 32;
+    let (chunks, _) = bytes.as_chunks::<TOGETHER>();
+    let zeros = TOGETHER * chunks.iter().take_while(|chunk| **chunk == [0; TOGETHER]).count();
+    let (words, last) = bytes[zeros..].as_chunks::<8>();
+    for (place, word) in words.iter().enumerate() {
+        let leading = u64::from_be_bytes(*word).leading_zeros();
+        if leading < u64::BITS {
+            return Some(zeros + 8 * place + leading as usize / 8);
+        }
+    }
+    let place = last.iter().position(|&byte| byte != 0)?;
+    Some(bytes.len() - last.len() + place)
+}
+
+/// Returns whether both are the same digest: without a call where they have the usual length.
+#[inline(always)]
+fn is_same(digest: &[u8], other: &[u8]) -> bool {
+    match (<&[u8; 32]>::try_from(digest), <&[u8; 32]>::try_from(other)) {
+        (Ok(digest), Ok(other)) => digest == other,
+        _ => digest == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_byte_that_is_set_is_found_wherever_it_is() {
+        for len in 0..100 {
+            assert_eq!(first_that_is_set(&vec![0; len]), None);
+            for place in 0..len {
+                let mut bytes = vec![0xff; len];
+                bytes[..place].fill(0);
+                assert_eq!(first_that_is_set(&bytes), Some(place), "{len}");
+                bytes[place..].fill(0);
+                bytes[place] = 1;
+                assert_eq!(first_that_is_set(&bytes), Some(place), "{len}");
+            }
         }
     }
 }

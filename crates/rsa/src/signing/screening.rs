@@ -23,11 +23,10 @@ use std::collections::HashSet;
 
 use rsalab_arith::{Kernel, ProductContext};
 
-use super::VerifyingKey;
+use super::verifying::VerifyingKey;
 use crate::{
     Error, Result,
     backend::{BlockRunner, Prepared, Status},
-    hash::Digest,
     scheme::Encoder,
 };
 
@@ -57,11 +56,12 @@ impl VerifyingKey {
     /// [`Error::Scheme`] for RSASSA-PSS, whose encodings are random; errors of the backend.
     pub fn screen_batch(&self, pairs: &[(&[u8], &[u8])]) -> Result<Vec<bool>> {
         let hash = self.scheme.hash();
-        let digests: Vec<Digest> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
+        let messages: Vec<&[u8]> = pairs.iter().map(|(message, _)| *message).collect();
+        let digests = hash.digest_many(&messages);
         let pairs: Vec<_> = digests
-            .iter()
+            .chunks_exact(hash.digest_len())
             .zip(pairs)
-            .map(|(digest, (_, signature))| (&digest[..], *signature))
+            .map(|(digest, (_, signature))| (digest, *signature))
             .collect();
         self.screen_digests(&pairs)
     }

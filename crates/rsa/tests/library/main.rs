@@ -1,6 +1,7 @@
 //! The library's tests, as one program: it is linked once.
 
 mod backend;
+mod batches;
 mod blind;
 mod bulk;
 mod fixed_keys;
