@@ -327,6 +327,6 @@ impl Sink for Feed<'_> {
 }
 
 /// A mutex's content, which a thread that panicked left as good as before: its panic ends the audit.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -3,7 +3,10 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
+    panic::resume_unwind,
     path::Path,
+    sync::Mutex,
+    thread,
 };
 
 use num_bigint::BigUint;
@@ -11,6 +14,7 @@ use rsalab_product::{Product, Subset};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    audit::lock,
     error::AuditError,
     finding::Report,
     options::{Options, Progress},
@@ -226,20 +230,48 @@ fn sharing(moduli: &[&[u8]], store: &Store, threads: usize) -> Result<Vec<Record
     if moduli.is_empty() {
         return Ok(sharing);
     }
-    let tree = Subset::grow(moduli, threads, Vec::new(), &mut |_| {})?;
+    // One thread takes a block: blocks are many, and small.
+    let tree = Subset::grow(moduli, 1, Vec::new(), &mut |_| {})?;
     let is_prime = |factor: &Vec<u8>| is_shared_prime(BigUint::from_bytes_be(factor));
-    for block in store.blocks() {
-        let block = block?;
+    let of_block = |block: Block| -> Result<Vec<Record>, AuditError> {
         let factors = tree.common_factors(&block.product()?).into_iter().flatten();
         let factors: Vec<Vec<u8>> = factors.filter(is_prime).collect();
         if factors.is_empty() {
-            continue;
+            return Ok(Vec::new());
         }
         let product = Product::of(&factors, 1, &mut |_| {});
         let shares = |record: &Record| product.common_factor(&record.n).as_ref().is_some_and(is_prime);
-        sharing.extend(block.records.into_iter().filter(shares));
+        Ok(block.records.into_iter().filter(shares).collect())
+    };
+    let mut blocks = store.blocks();
+    loop {
+        let next: Vec<Block> = blocks.by_ref().take(threads.max(1)).collect::<Result<_, _>>()?;
+        if next.is_empty() {
+            return Ok(sharing);
+        }
+        for records in on_threads(next, &of_block) {
+            sharing.extend(records?);
+        }
     }
-    Ok(sharing)
+}
+
+/// What a function makes of each item, each on a thread of its own, as far as the system gives threads.
+fn on_threads<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
+    let cells: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let of_cell = |cell: &Mutex<Option<T>>| lock(cell).take().map(work);
+    thread::scope(|scope| {
+        let start = |cell| thread::Builder::new().spawn_scoped(scope, move || of_cell(cell)).ok();
+        let started: Vec<_> = cells.iter().skip(1).map(start).collect();
+        let first = cells.first().and_then(of_cell);
+        let others = started
+            .into_iter()
+            .zip(cells.iter().skip(1))
+            .map(|(thread, cell)| match thread {
+                Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                None => of_cell(cell),
+            });
+        first.into_iter().chain(others.flatten()).collect()
+    })
 }
 
 #[cfg(test)]

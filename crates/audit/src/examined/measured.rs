@@ -45,6 +45,15 @@ fn numbered(moduli: &[Vec<u8>]) -> Vec<Numbered<'_>> {
     moduli.iter().map(with_digest).collect()
 }
 
+/// The first ones are planted. Random numbers have factors of 20 and 30 bits, too, and where there are a million some
+/// share several of them by chance, which no moduli of RSA do.
+fn are_planted(found: &[usize], planted: usize) {
+    let others = found.len() - planted;
+    assert!(found.iter().copied().take(planted).eq(0..planted), "{others} others");
+    assert!(others <= 5_000, "{others} others");
+    eprintln!("found {planted} planted ones, and {others} by chance");
+}
+
 fn size(name: &str, otherwise: usize) -> usize {
     env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
@@ -84,7 +93,7 @@ fn new_moduli_against_many_saved_ones_are_found_in_a_part_of_the_time() {
     });
     let whole = begun.elapsed();
     let found = found.expect("there is room");
-    assert_eq!(found, (0..20).collect::<Vec<_>>());
+    are_planted(&found, 20);
     eprintln!("{count} moduli: {whole:.2?}");
 
     let folder = tempfile::tempdir().expect("a folder");
@@ -116,8 +125,8 @@ fn new_moduli_against_many_saved_ones_are_found_in_a_part_of_the_time() {
     };
     let found = search::hits(&all, &search, Some(&others), &mut |_| {}).expect("they are saved");
     let compared = begun.elapsed();
-    assert_eq!(found, (0..with_old).collect::<Vec<_>>());
-    let chosen: Vec<&[u8]> = found.iter().map(|&place| all[place].1).collect();
+    are_planted(&found, with_old);
+    let chosen: Vec<&[u8]> = found[..with_old].iter().map(|&place| all[place].1).collect();
     let named = sharing(&chosen, &store, threads).expect("they are saved");
     let needed = begun.elapsed();
     assert_eq!(named.len(), 2 * with_old.min(10));
