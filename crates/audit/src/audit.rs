@@ -12,7 +12,7 @@
 use std::{
     panic::resume_unwind,
     sync::{
-        Mutex, MutexGuard,
+        Mutex,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
@@ -35,6 +35,7 @@ use crate::{
     rule::rule,
     search::Share,
     source::{Body, Document, Inventory, Item, Piece, Reader, Sink, content},
+    threads::lock,
 };
 
 /// An audit that is to be done.
@@ -324,9 +325,4 @@ impl Sink for Feed<'_> {
     fn read(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
     }
-}
-
-/// A mutex's content, which a thread that panicked left as good as before: its panic ends the audit.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -3,10 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
-    panic::resume_unwind,
     path::Path,
-    sync::Mutex,
-    thread,
 };
 
 use num_bigint::BigUint;
@@ -14,7 +11,6 @@ use rsalab_product::{Product, Subset};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    audit::lock,
     error::AuditError,
     finding::Report,
     options::{Options, Progress},
@@ -24,6 +20,7 @@ use crate::{
     search::{self, Others, Search, Share},
     sharing::{SharedPrime, is_shared_prime, shared_primes},
     store::{Block, Store},
+    threads::on_threads,
 };
 
 /// Bytes of what is known of a key, besides its modulus.
@@ -253,25 +250,6 @@ fn sharing(moduli: &[&[u8]], store: &Store, threads: usize) -> Result<Vec<Record
             sharing.extend(records?);
         }
     }
-}
-
-/// What a function makes of each item, each on a thread of its own, as far as the system gives threads.
-fn on_threads<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
-    let cells: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let of_cell = |cell: &Mutex<Option<T>>| lock(cell).take().map(work);
-    thread::scope(|scope| {
-        let start = |cell| thread::Builder::new().spawn_scoped(scope, move || of_cell(cell)).ok();
-        let started: Vec<_> = cells.iter().skip(1).map(start).collect();
-        let first = cells.first().and_then(of_cell);
-        let others = started
-            .into_iter()
-            .zip(cells.iter().skip(1))
-            .map(|(thread, cell)| match thread {
-                Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                None => of_cell(cell),
-            });
-        first.into_iter().chain(others.flatten()).collect()
-    })
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod search;
 pub mod sharing;
 mod source;
 mod store;
+mod threads;
 
 pub use audit::Audit;
 pub use error::AuditError;
