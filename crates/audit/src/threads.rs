@@ -11,7 +11,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What a function makes of each item, each on a thread of its own, as far as the system gives threads.
+/// The results of a function for each item, each computed on a thread of its own, as far as the system gives threads.
 pub(crate) fn on_threads<T: Send, R: Send>(items: Vec<T>, work: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
     let cells: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let of_cell = |cell: &Mutex<Option<T>>| lock(cell).take().map(work);

@@ -1,6 +1,6 @@
 //! Blocks of padded messages (FIPS 180-4, section 5.1.1).
 
-/// What the compression function takes at once.
+/// The bytes that the compression function takes at once.
 pub(crate) type Block = [u8; BLOCK];
 
 /// Bytes of a block.
@@ -22,7 +22,7 @@ pub(crate) fn blocks(len: usize) -> usize {
 #[repr(align(64))]
 pub(crate) struct Room {
     blocks: [Block; 2],
-    /// What is in it beside a message's bytes.
+    /// Its content beside a message's bytes.
     content: Content,
 }
 

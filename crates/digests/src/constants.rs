@@ -3,7 +3,7 @@
 use crate::Function;
 
 impl Function {
-    /// What the state begins with (sections 5.3.2 and 5.3.3).
+    /// The state at the beginning (sections 5.3.2 and 5.3.3).
     pub(crate) const fn initial(self) -> [u32; 8] {
         match self {
             Function::Sha224 => [

@@ -88,7 +88,7 @@ pub(crate) fn mask<L: Lanes>(
     }
 }
 
-/// The same for seeds that take more than a block, one after the other.
+/// Masks of seeds that take more than a block, one after the other.
 fn mask_by_long_seeds(function: Function, items: &mut [u8], stride: usize, seed: Range<usize>, target: Range<usize>) {
     let digest_len = function.digest_len();
     for item in items.chunks_exact_mut(stride) {
@@ -112,7 +112,7 @@ fn kept(len: usize) -> [u8; 32] {
 /// Adds those bytes of a mask that are kept; whatever follows them stays as it is.
 #[inline(always)]
 fn xor(bytes: &mut [u8], mask: &[u8; 32], kept: &[u8; 32]) {
-    /// The same without a bound, so that it is done in registers where there are as many bytes.
+    /// As above without a bound, so that it is done in registers where there are as many bytes.
     #[inline(always)]
     fn each<'b>(bytes: impl Iterator<Item = &'b mut u8>, mask: &[u8; 32], kept: &[u8; 32]) {
         for (byte, (mask, kept)) in bytes.zip(mask.iter().zip(kept)) {

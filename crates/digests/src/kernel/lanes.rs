@@ -1,4 +1,4 @@
-//! What a form of lanes can do.
+//! The operations of a form of lanes.
 
 use crate::block::{Block, MAX_LANES};
 

@@ -45,7 +45,7 @@ impl Template {
         Template(bytes)
     }
 
-    /// What every encoding begins with.
+    /// The beginning of every encoding.
     pub(crate) fn beginning(&self) -> &[u8] {
         &self.0
     }

@@ -151,8 +151,8 @@ impl VerifyingKey {
     }
 }
 
-/// Whether no digest before it begins with the same eight bytes, for each: of those that do all but the first are taken
-/// for repetitions, as what is verified need not be screened.
+/// For each digest `true` if none before it begins with the same eight bytes. Of those that begin alike all but the
+/// first are taken for repetitions, as what is verified need not be screened.
 fn first_of_each(pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
     let beginning = |digest: &[u8]| digest.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
     // Mostly all are different, and to sort them shows it sooner than a set of those that were seen.

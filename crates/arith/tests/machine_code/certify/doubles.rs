@@ -1,4 +1,4 @@
-//! What the instructions do to doubles in vectors.
+//! The meaning of instructions on doubles in vectors.
 //!
 //! A double's number is its exact value. A result is exact where its bounds, in units of what divides it, are no more
 //! than 2^53. One kind of rounding is understood: p + c, where c is positive and a multiple of the unit u that all

@@ -1,4 +1,4 @@
-//! What the instructions do to words of 64 bits in vectors.
+//! The meaning of instructions on words of 64 bits in vectors.
 //!
 //! A word's number is what it holds as an unsigned integer; the one exception is the negative of a bit, -1 or 0. A sum
 //! or a product whose bounds leave 64 bits is refused.

@@ -1,4 +1,4 @@
-//! What the instructions do to limbs of 64 bits in general registers, where a function is allowed to have them there.
+//! The meaning of instructions on limbs of 64 bits in general registers, where a function may have them there.
 //!
 //! A sum leaves its carry, floor((x + y + carry) / 2^64), in one of two flags. The last carry of a row is none because
 //! of the value of the row: with k limbs below 2^64 each, r + digit m < 2^(64 (k + 1)). That the row's registers hold
@@ -28,7 +28,7 @@ pub(super) struct Limbs {
     row: Option<Row>,
     /// The case: what the last sum carries.
     pub(super) case: bool,
-    /// What it is that is decided by cases.
+    /// The value that is decided by cases.
     pub(super) decided: Option<Value>,
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Word {
     },
 }
 
-/// What eight bytes hold.
+/// The content of eight bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Cell {
     /// Anything.
@@ -38,7 +38,7 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    /// The same for certain.
+    /// Equal for certain.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(x), Self::Number(y)) => x.scale == y.scale && x.polynomial == y.polynomial,
@@ -57,7 +57,7 @@ pub(super) struct Region {
     pub(super) alignment: usize,
 }
 
-/// What comes after an instruction.
+/// The way on after an instruction.
 pub(super) enum Next {
     At(usize),
     Returned,

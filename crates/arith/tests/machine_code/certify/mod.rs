@@ -68,7 +68,7 @@ use polynomial::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// What the build writes.
+/// The folder of the texts that the build writes.
 const FOLDER: &str = env!("OUT_DIR");
 
 /// A text that the build has written.

@@ -42,7 +42,7 @@ struct Run<'a> {
     n: Vec<Value>,
     inverse: Value,
     region: usize,
-    /// What the full product carries out of its 16 limbs: nothing.
+    /// The carry of the full product out of its 16 limbs: none.
     none: Option<BTreeSet<Atom>>,
 }
 

@@ -39,7 +39,7 @@ const RDX: usize = 2;
 const RSI: u8 = 6;
 const RDI: usize = 7;
 
-/// What the callers of a function keep to.
+/// The bounds that the callers of a function keep to.
 #[derive(Clone, Copy)]
 pub(super) struct Contract {
     pub(super) digits: usize,
@@ -452,7 +452,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Those of `ifma_rows.rs`.
+/// The constants of `ifma_rows.rs`.
 fn constants() -> Vec<Cell> {
     let values = Constants {
         shifts: [DIGIT_BITS.into(), 64, 64, 64, 64, 64, 64, 64],

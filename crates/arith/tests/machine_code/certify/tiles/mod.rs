@@ -97,7 +97,7 @@ fn name(tile: &Tile) -> String {
     format!("{operation}_{part}{joined}_{}x{}", tile.columns, tile.numbers)
 }
 
-/// What was computed for one number.
+/// The results for one number.
 struct Computed {
     a: Vec<Value>,
     b: Vec<Value>,
@@ -107,7 +107,7 @@ struct Computed {
     tau: Vec<Value>,
     q: Vec<Value>,
     result: Vec<Value>,
-    /// What is left for the column above, high part and carry: by the quotient, and by all sums at the end.
+    /// The rest for the column above, high part and carry: by the quotient, and by all sums at the end.
     above_q: [Value; 2],
     above: Vec<[Value; 2]>,
 }
@@ -355,7 +355,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// What a sum leaves for the column above, of each number: in the odd places of two vectors.
+    /// The rest that a sum leaves for the column above, of each number: in the odd places of two vectors.
     fn above(&self, from: Word) -> Result<Vec<[Value; 2]>, Refusal> {
         let of = |number: usize| {
             Ok([
