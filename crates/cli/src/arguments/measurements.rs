@@ -166,7 +166,7 @@ pub(crate) struct Calibration {
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibrate")]
     pub(crate) plant: Option<f64>,
     /// Let the delay add up to pauses of so many milliseconds, in place of one after each call: '--plant 0.1 --pause 5'
-    /// is a pause of 5 ms after 50 ms of work.
+    /// is a pause of 5 ms after 50 ms of work, in the mean.
     #[arg(long, value_name = "MS", value_parser = pause, default_value = "0", requires = "calibrate")]
     pub(crate) pause: f64,
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub(crate) struct Worker {
     /// Make every call longer by this fraction of its time.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) plant: Option<f64>,
-    /// In pauses of so many milliseconds.
+    /// In pauses of so many milliseconds in the mean.
     #[arg(long, value_name = "MS", value_parser = pause, default_value = "0")]
     pub(crate) pause: f64,
     #[command(flatten)]
