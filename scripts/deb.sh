@@ -63,6 +63,7 @@ begin() {
   } > "$docs/copyright"
   chmod 644 "$docs/copyright"
   $cargo xtask notices "$2" | gzip -9n > "$docs/third-party-notices.gz"
+  $cargo xtask sbom "$2" > "$docs/$2.cdx.json"
   gzip -cd "$docs/third-party-notices.gz" | grep -q "Permission is hereby granted" || { echo "deb.sh: no notices of $2" >&2; exit 1; }
   printf 'rsalab (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' \
     "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n > "$docs/changelog.gz"

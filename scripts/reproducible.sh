@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the program twice, from clones of the last commit in two folders with two target folders, and compares the bytes.
 #   scripts/reproducible.sh [PACKAGE...]        rsalab unless said; also rsalab-openssl-provider, rsalab-c
-# Names of folders get into a binary by panics' places and generated code: what a release is built with gives them names
-# of its own. The same compiler, linker and C compiler are needed: the versions are printed.
+# Names of folders get into a binary by panics' places and generated code: `remapped-rustc.sh`, with which a release is
+# built, gives them names of its own. The same compiler, linker and C compiler are needed: the versions are printed.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -12,6 +12,7 @@ for package; do packages="$packages --package $package"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 home=${CARGO_HOME:-$HOME/.cargo}
+wrapper=$PWD/scripts/remapped-rustc.sh
 rustc -vV | sed -n 's/^\(release\|host\|commit-hash\)/rustc &/p'
 cc --version | head -n 1
 for place in one another/and/deeper; do
@@ -19,7 +20,7 @@ for place in one another/and/deeper; do
   (
     cd "$work/$place"
     export CARGO_TARGET_DIR="$PWD/target" CARGO_INCREMENTAL=0
-    export RUSTFLAGS="--remap-path-prefix=$PWD=/rsalab --remap-path-prefix=$home=/cargo ${RUSTFLAGS:-}"
+    export RSALAB_SOURCES="$PWD" RUSTC_WRAPPER="$wrapper"
     export CFLAGS="-ffile-prefix-map=$PWD=/rsalab -ffile-prefix-map=$home=/cargo ${CFLAGS:-}"
     # shellcheck disable=SC2086
     $cargo build --quiet --release --locked $packages

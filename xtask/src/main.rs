@@ -38,6 +38,11 @@ enum Chore {
         /// The package, such as `rsalab-c`.
         package: String,
     },
+    /// Print the software bill of materials of a package, as JSON of CycloneDX.
+    Sbom {
+        /// The package, such as `rsalab`.
+        package: String,
+    },
     /// Write licences and software bill of materials of the programs that a wheel carries.
     Bom(bom::Request),
 }
@@ -51,9 +56,8 @@ fn main() -> ExitCode {
         .expect("xtask lies in the repository");
     let findings = match chore {
         Chore::Tidy => tidy::run(root),
-        Chore::Notices { package } => {
-            return print(bom::notices(root, &package));
-        }
+        Chore::Notices { package } => return print(bom::notices(root, &package)),
+        Chore::Sbom { package } => return print(bom::sbom(root, &package)),
         Chore::Bom(request) => bom::write(root, &request).map(|()| Vec::new()),
         Chore::Test { doctests, build } => {
             return test(&run_tests::Request { build, run, doctests });
@@ -98,7 +102,7 @@ fn test(request: &run_tests::Request) -> ExitCode {
 fn print(text: anyhow::Result<String>) -> ExitCode {
     match text {
         Ok(text) => {
-            print!("{text}");
+            println!("{}", text.trim_end());
             ExitCode::SUCCESS
         }
         Err(error) => could_not_run(&error),

@@ -159,7 +159,8 @@ fn best(ratio: &Ratio) -> Estimate {
     ratio.adjusted.unwrap_or(ratio.to_first)
 }
 
-/// The budget that is tried once more at the end is at most so many seconds for each engine under test.
+/// The budget that is tried once more at the end is at most so many seconds for each engine under test, and no more than
+/// all runs before it had together.
 const AFFORDABLE_S: f64 = 60.0;
 
 /// The half width that a budget is named for.
@@ -337,7 +338,8 @@ impl Calibration {
     fn affordable(&self) -> Option<f64> {
         let budget_s = self.verdict.as_ref()?.budget_s;
         let is_new = !(0.8..=1.25).contains(&(budget_s / self.seconds));
-        let is_affordable = (0.1..=AFFORDABLE_S).contains(&budget_s);
+        let most_s = AFFORDABLE_S.min(self.seconds * self.runs.len() as f64);
+        let is_affordable = (0.1..=most_s).contains(&budget_s);
         (self.is_complete && is_new && is_affordable).then_some(budget_s)
     }
 }

@@ -89,15 +89,29 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The document of a wheel (its name, version and licence), its programs, and all that is in any of them.
-pub(super) fn document(
-    (name, version, licence): (&str, &str, &str),
-    programs: &[Program],
-    all: &[&Component],
-) -> Result<String> {
-    let purl = format!("pkg:pypi/{name}@{version}");
+/// The subject of a document.
+pub(super) struct Subject<'a> {
+    /// `application` or `library`.
+    pub(super) kind: &'static str,
+    /// The kind of package in its URL: `pypi`, `cargo`.
+    pub(super) origin: &'static str,
+    pub(super) name: &'a str,
+    pub(super) version: &'a str,
+    pub(super) licence: &'a str,
+}
+
+/// The document of a wheel or a package, its programs where it has several files, and all that is in any of them.
+pub(super) fn document(subject: &Subject<'_>, programs: &[Program], all: &[&Component]) -> Result<String> {
+    let Subject {
+        kind,
+        origin,
+        name,
+        version,
+        licence,
+    } = *subject;
+    let purl = format!("pkg:{origin}/{name}@{version}");
     let whole = Listed {
-        r#type: "application",
+        r#type: kind,
         reference: &purl,
         name,
         version,
@@ -130,7 +144,10 @@ pub(super) fn document(
     });
     let of_whole = Dependency {
         r#ref: &purl,
-        depends_on: references.iter().map(String::as_str).collect(),
+        depends_on: match programs.is_empty() {
+            true => all.iter().map(|component| component.purl.as_str()).collect(),
+            false => references.iter().map(String::as_str).collect(),
+        },
     };
     let document = Document {
         schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -171,7 +188,14 @@ mod tests {
                 components: vec![gmp.clone()],
             },
         ];
-        let text = document(("rsalab", "0.1.0", "MIT OR Apache-2.0"), &programs, &[&gmp]).unwrap();
+        let subject = Subject {
+            kind: "application",
+            origin: "pypi",
+            name: "rsalab",
+            version: "0.1.0",
+            licence: "MIT OR Apache-2.0",
+        };
+        let text = document(&subject, &programs, &[&gmp]).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["specVersion"], "1.6");
         let mut known: BTreeSet<&str> = json["components"]

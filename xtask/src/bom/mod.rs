@@ -1,4 +1,5 @@
-//! Software by others that is part of our programs: the bill of materials of a wheel, and notices of licences.
+//! Software by others that is part of our programs: the bill of materials of a wheel or a package, and notices of
+//! licences.
 //!
 //! | question | file |
 //! |---|---|
@@ -31,12 +32,30 @@ mod parts;
 const PROGRAM: &str = "rsalab";
 const WORKER: &str = "rsalab-peer-";
 const ENGINES: &str = "crates/engines/engines.toml";
+/// Of all our packages, as of this one.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const LICENCE: &str = "MIT OR Apache-2.0";
 
 /// The notices of everything that is linked into `package` of the repository at `root`, as plain text.
 pub(crate) fn notices(root: &Path, package: &str) -> Result<String> {
     let linked = crates::Crates::read(root)?.linked_into(package)?;
     ensure!(!linked.is_empty(), "nothing is linked into {package}");
     Ok(notices::text(package, &linked))
+}
+
+/// The SBOM of `package` of the repository at `root`: the crates that are linked into it, as JSON of CycloneDX.
+pub(crate) fn sbom(root: &Path, package: &str) -> Result<String> {
+    let mut linked = crates::Crates::read(root)?.linked_into(package)?;
+    ensure!(!linked.is_empty(), "nothing is linked into {package}");
+    linked.sort();
+    let subject = cyclonedx::Subject {
+        kind: if package == PROGRAM { "application" } else { "library" },
+        origin: "cargo",
+        name: package,
+        version: VERSION,
+        licence: LICENCE,
+    };
+    cyclonedx::document(&subject, &[], &linked.iter().collect::<Vec<_>>())
 }
 
 /// The subject of a bill, and where it goes.
@@ -74,11 +93,16 @@ pub(crate) fn write(root: &Path, request: &Request) -> Result<()> {
     let owned: Vec<Component> = all.iter().map(|component| (*component).clone()).collect();
     let notices = parts::NOTICE.to_owned() + &notices::text("the programs of this wheel", &owned);
     fs::write(licences.join("third-party-notices.txt"), notices)?;
-    let own = env!("CARGO_PKG_VERSION");
-    let ours = "MIT OR Apache-2.0";
-    let expression = expression::of(all.iter().map(|component| component.licence.as_str()).chain([ours]));
+    let expression = expression::of(all.iter().map(|component| component.licence.as_str()).chain([LICENCE]));
     fs::write(request.out.join("license-expression"), expression + "\n")?;
-    let sbom = cyclonedx::document((PROGRAM, own, ours), &programs, &all)?;
+    let subject = cyclonedx::Subject {
+        kind: "application",
+        origin: "pypi",
+        name: PROGRAM,
+        version: VERSION,
+        licence: LICENCE,
+    };
+    let sbom = cyclonedx::document(&subject, &programs, &all)?;
     fs::write(sboms.join("rsalab.cdx.json"), sbom + "\n")?;
     Ok(())
 }
@@ -134,10 +158,30 @@ fn programs(root: &Path, request: &Request) -> Result<Vec<Program>> {
 mod tests {
     use super::*;
 
+    fn root() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    }
+
+    #[test]
+    fn the_sbom_of_the_program_lists_what_is_linked_into_it() {
+        let json: serde_json::Value = serde_json::from_str(&sbom(root(), PROGRAM).unwrap()).unwrap();
+        assert_eq!(
+            json["metadata"]["component"]["bom-ref"],
+            format!("pkg:cargo/rsalab@{VERSION}")
+        );
+        let components = json["components"].as_array().unwrap();
+        let of = |name: &str| components.iter().find(|component| component["name"] == name);
+        let rusqlite = of("rusqlite").unwrap();
+        assert_eq!(rusqlite["hashes"][0]["content"].as_str().unwrap().len(), 64);
+        // Built with it, and not linked into it; and what is ours.
+        assert_eq!((of("cbindgen"), of("rsalab-arith")), (None, None));
+        let on = &json["dependencies"][0]["dependsOn"];
+        assert_eq!(on.as_array().unwrap().len(), components.len());
+    }
+
     #[test]
     fn the_c_library_names_what_is_linked_into_it() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let text = notices(root, "rsalab-c").unwrap();
+        let text = notices(root(), "rsalab-c").unwrap();
         for part in [
             "\nsubtle ",
             "BSD-3-Clause",

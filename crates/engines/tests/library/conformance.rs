@@ -84,11 +84,11 @@ fn own_conforms_on_every_kernel() {
         if kernel.is_for_tests() {
             // Vectors on arrays. With doubles, each product is a function of the C library: a key of 1024 bits takes a
             // minute.
-            let is_slow = kernel.name.starts_with("mont47");
-            scope.sizes.truncate(if is_slow { 1 } else { 2 });
-            scope.keys = vec![(if is_slow { 512 } else { 768 }, 1)];
+            scope.sizes.truncate(1);
+            scope.keys = vec![(512, 1)];
         } else if place > 0 {
-            scope.sizes.pop();
+            // The two largest sizes take more than half of the time.
+            scope.sizes.truncate(scope.sizes.len() - 2);
         }
         own_conforms_on(&kernel, &scope);
     }
@@ -244,7 +244,14 @@ fn random_exponents_work_both_ways() {
                     Err(reason) => {
                         // Forms of the private operation only, and of the search for primes.
                         let is_other = op == Op::Public && variant != "plain";
-                        assert!(is_other || ["strict", "tested"].contains(&&*variant), "{reason}");
+                        let lacks_cpus = variant == "halves" && reason.0.contains("two CPUs");
+                        if lacks_cpus {
+                            eprintln!("SKIPPED: {}: {reason}", engine.info().name);
+                        }
+                        assert!(
+                            is_other || lacks_cpus || ["strict", "tested"].contains(&&*variant),
+                            "{reason}"
+                        );
                         continue;
                     }
                 };

@@ -65,7 +65,12 @@ fn every_form_conforms() {
             ..if is_full { Scope::full() } else { Scope::quick() }
         };
         let scope = Scope {
-            sizes: scope.sizes[..if is_full { scope.sizes.len() } else { 2 }].to_vec(),
+            sizes: scope.sizes[..match (is_full, &*form) {
+                (true, _) => scope.sizes.len(),
+                (false, "tuned") => 2,
+                (false, _) => 1,
+            }]
+                .to_vec(),
             keys: if form == "tuned" { scope.keys } else { Vec::new() },
             ..scope
         };

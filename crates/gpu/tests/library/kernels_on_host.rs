@@ -26,18 +26,11 @@ fn blocks_of_every_size_conform() {
 }
 
 #[test]
-fn blocks_of_the_largest_sizes_conform() {
-    let gpu = host(Launch::Tuned);
-    blocks_conform(&gpu, 4096, &[4]);
-    blocks_conform(&gpu, 8192, &[1]);
-}
-
-#[test]
 #[ignore = "long: batches of the largest sizes, with every edge"]
 fn batches_of_the_largest_sizes_conform() {
     let gpu = host(Launch::Tuned);
     for bits in [4096, 6144, 8192] {
-        blocks_conform(&gpu, bits, &[11]);
+        blocks_conform(&gpu, bits, &[1, 4, 11]);
     }
 }
 

@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, path::Path};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rsalab_engines::Op;
-use rsalab_measure::{Machine, topology::Cpu};
+use rsalab_measure::Machine;
 use rsalab_study::{
     articles,
     plan::{Engines, Plan, Preset, Threads},
     report::{self, Review, Verdict},
 };
 
-use crate::support::{MACHINE, Planted, beginning, block, host};
+use crate::support::{Planted, beginning, block, host, machine};
 
 const SIZES: [usize; 7] = [10, 100, 1_000, 10_000, 50_000, 100_000, 1_000_000];
 const THREADS: [usize; 6] = [8, 5, 4, 3, 2, 1];
@@ -25,23 +25,6 @@ type Law = fn(op: Op, symbols: f64, threads: usize) -> f64;
 fn alone(op: Op, symbols: f64) -> f64 {
     let block_ns = if op == Op::TextDecrypt { 80e3 } else { 4e3 };
     (symbols / 127.0).ceil() * block_ns
-}
-
-/// A machine of so many cores, each of which runs so many threads.
-fn machine(cores: usize, threads_per_core: usize) -> Machine {
-    let cpu = |id: usize| Cpu {
-        id,
-        core: id % cores,
-        package: 0,
-        numa_node: 0,
-        smt_index: id / cores,
-        capacity: None,
-        allowed: true,
-    };
-    let mut machine = MACHINE.clone();
-    machine.topology.cpus = (0..cores * threads_per_core).map(cpu).collect();
-    machine.topology.quota = None;
-    machine
 }
 
 /// The review of a study whose times follow a law, with noise of `spread` on each text.

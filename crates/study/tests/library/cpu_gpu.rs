@@ -3,14 +3,13 @@
 use std::{collections::BTreeMap, path::Path};
 
 use rsalab_engines::{Exponent, Job, Op};
-use rsalab_measure::{Machine, topology::Cpu};
 use rsalab_study::{
     articles::{self, Article, Scale},
     plan::{Host, Plan, Preset},
     report::{self, Review, Verdict},
 };
 
-use crate::support::{MACHINE, Planted, beginning, block};
+use crate::support::{Planted, beginning, block, machine};
 
 use Verdict::{DoesNotHold as No, Holds as Yes, NoSignificantDifference as Equal, NotMeasurableHere as Unmeasured};
 
@@ -20,23 +19,6 @@ type Law = fn(engine: &str, job: &Job) -> Result<f64, &'static str>;
 const NO_FORM: &str = "'public' has no form 'halves'; it has plain";
 const NO_GPU: &str = "no device, because NVIDIA's driver is not installed";
 const GPU: &str = "gpu:article";
-
-/// A machine of so many cores.
-fn machine(cores: usize) -> Machine {
-    let cpu = |id: usize| Cpu {
-        id,
-        core: id,
-        package: 0,
-        numa_node: 0,
-        smt_index: 0,
-        capacity: None,
-        allowed: true,
-    };
-    let mut machine = MACHINE.clone();
-    machine.topology.cpus = (0..cores).map(cpu).collect();
-    machine.topology.quota = None;
-    machine
-}
 
 fn article() -> Article {
     Article::named("cpu-gpu").unwrap()
@@ -54,7 +36,7 @@ fn host(cores: usize) -> Host {
 fn study(cores: usize, directory: &Path) -> Planted {
     let host = host(cores);
     let plan = Preset::named("cpu-gpu").unwrap().plan(&host).to_toml();
-    Planted::on(&machine(cores), directory, &plan, &host)
+    Planted::on(&machine(cores, 1), directory, &plan, &host)
 }
 
 /// Gives every cell what the law says: six blocks, each a little off it.

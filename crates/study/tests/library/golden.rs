@@ -5,34 +5,17 @@
 use std::{fmt::Write, fs, path::Path};
 
 use rsalab_engines::{BlockReport, Exponent, Job, Mode, Op};
-use rsalab_measure::{Block, Estimate, Machine, topology::Cpu};
+use rsalab_measure::{Block, Estimate, Machine};
 use rsalab_study::{
     articles,
     plan::{Engines, Host, Preset},
     report::{Figure, Review},
 };
 
-use crate::support::{self, MACHINE, Planted, beginning, block};
+use crate::support::{self, Planted, beginning, block, machine};
 
 /// Nanoseconds of a job on an engine and how many threads' worth of it passes at once, or why it has none.
 type Law = fn(engine: &str, job: &Job) -> Result<(f64, f64), &'static str>;
-
-/// A machine of so many cores, each of which runs so many threads.
-fn machine(cores: usize, threads_per_core: usize) -> Machine {
-    let cpu = |id: usize| Cpu {
-        id,
-        core: id % cores,
-        package: 0,
-        numa_node: 0,
-        smt_index: id / cores,
-        capacity: None,
-        allowed: true,
-    };
-    let mut machine = MACHINE.clone();
-    machine.topology.cpus = (0..cores * threads_per_core).map(cpu).collect();
-    machine.topology.quota = None;
-    machine
-}
 
 fn study(machine: &Machine, directory: &Path) -> Planted {
     let logical_cpus = machine.topology.allowed_cpus();

@@ -8,19 +8,36 @@ use rsalab_engines::{
     BlockReport, EngineInfo, Ledger, Readiness,
     ledger::{ClockOwner, ThreadOwner},
 };
-use rsalab_measure::{Block, Machine, Sample};
+use rsalab_measure::{Block, Machine, Sample, Topology, topology::Cpu};
 use rsalab_study::{
     Study,
     plan::{Host, Plan},
     store::{Beginning, BlockRecord, CellRecord, GroupRecord, SessionNumber, SessionStart, TakenBlock},
 };
 
-/// This machine, without a quota of the container that the tests may run in.
-pub(crate) static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
-    let mut machine = Machine::describe();
-    machine.topology.quota = None;
+/// This machine with two cores, whatever CPUs and quota the tests have.
+pub(crate) static MACHINE: LazyLock<Machine> = LazyLock::new(|| machine(2, 1));
+
+/// This machine as if it had so many cores, each of which runs so many threads, and no quota.
+pub(crate) fn machine(cores: usize, threads_per_core: usize) -> Machine {
+    static HERE: LazyLock<Machine> = LazyLock::new(Machine::describe);
+    let cpu = |id: usize| Cpu {
+        id,
+        core: id % cores,
+        package: 0,
+        numa_node: 0,
+        smt_index: id / cores,
+        capacity: None,
+        allowed: true,
+    };
+    let mut machine = HERE.clone();
+    machine.topology = Topology {
+        cpus: (0..cores * threads_per_core).map(cpu).collect(),
+        quota: None,
+        unknown: None,
+    };
     machine
-});
+}
 
 pub(crate) fn host(present: &[&str], logical_cpus: usize) -> Host {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
