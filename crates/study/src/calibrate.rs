@@ -159,8 +159,8 @@ fn best(ratio: &Ratio) -> Estimate {
     ratio.adjusted.unwrap_or(ratio.to_first)
 }
 
-/// The budget that is tried once more at the end is at most so many seconds for each engine under test, and no more than
-/// all runs before it had together.
+/// The budget that is tried once more at the end is at most so many seconds for each engine under test, and no more
+/// than all runs before it had together.
 const AFFORDABLE_S: f64 = 60.0;
 
 /// The half width that a budget is named for.
