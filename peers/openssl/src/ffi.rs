@@ -1,11 +1,9 @@
 //! The functions of libcrypto, named to the linker.
 
-use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_void};
+// All of both: the list names more of them with each function that it gets.
+use std::ffi::*;
 
-use rsalab_peer_evp::{
-    Table, libcrypto_functions,
-    table::{Bignum, BignumCtx, EngineHandle, GenCallback, KeygenCallback, Pkey, PkeyCtx, PrimeCallback, Word},
-};
+use rsalab_peer_evp::{Table, libcrypto_functions, table::*};
 
 macro_rules! link {
     (
