@@ -26,6 +26,17 @@ fn main() {
                 black_box(sum);
             });
         }
+        let halves = vec![[[0x5a_u8; 32]; 2]; count];
+        compare(&format!("{count} salted messages of 72 bytes"), count, |kernel| {
+            let mut sum = 0_u64;
+            kernel.digests_of_salted(
+                Function::Sha256,
+                count,
+                |place| black_box(&halves)[place].each_ref(),
+                |_, digest| sum += u64::from(digest[0]),
+            );
+            black_box(sum);
+        });
         // An encoding of RSASSA-PSS with SHA-256 at 2048 bits.
         let mut items = vec![0x5a; count * 256];
         compare(&format!("{count} masks of 223 bytes"), count, |kernel| {

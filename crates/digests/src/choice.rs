@@ -8,7 +8,7 @@ use crate::{
     Function,
     kernel::{Lanes, one::One},
     mask::mask,
-    messages::digests,
+    messages::{digests, salted},
 };
 
 /// The instructions that messages are compressed with.
@@ -94,6 +94,19 @@ impl Kernel {
         each: impl FnMut(usize, &[u8]),
     ) {
         with_lanes!(self, lanes => digests(lanes, function, count, parts, each));
+    }
+
+    /// Computes the digest of eight zero bytes followed by two parts of 32 bytes, for each of `count` messages, and passes
+    /// it to `each`: with SHA-256 and a salt as long as the digest, step 6 of EMSA-PSS (RFC 8017, section 9.1.1). Digests
+    /// come in any order. It is faster than [`digests`](Self::digests) of the same messages.
+    pub fn digests_of_salted<'m>(
+        self,
+        function: Function,
+        count: usize,
+        parts: impl Fn(usize) -> [&'m [u8; 32]; 2],
+        each: impl FnMut(usize, &[u8]),
+    ) {
+        with_lanes!(self, lanes => salted(lanes, function, count, parts, each));
     }
 
     /// Adds a mask to bytes of each item, without carries: MGF1 (RFC 8017, appendix B.2.1) of its bytes `seed` to its

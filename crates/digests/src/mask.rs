@@ -25,19 +25,18 @@ pub(crate) fn mask<L: Lanes>(
     if len + PADDING > BLOCK {
         return mask_by_long_seeds(function, items, stride, seed, target);
     }
-    let mut blocks = [[0; BLOCK]; MAX_LANES];
     // Where there is an item for every lane, they share what is the same for all counters.
-    let mut done = 0;
+    let (mut done, mut seeds) = (0, [[0; 32]; MAX_LANES]);
     while seed.len() == 32 && items.len() - done >= L::LANES * stride {
         let group = &mut items[done..][..L::LANES * stride];
-        for (item, block) in group.chunks_exact(stride).zip(&mut blocks) {
-            block::copy(&item[seed.clone()], &mut block[..seed.len()]);
+        for (item, bytes) in group.chunks_exact(stride).zip(&mut seeds) {
+            block::copy(&item[seed.clone()], bytes);
         }
-        let is_done = lanes.counted(&function.initial(), &blocks.each_ref(), counters, |counter, digests| {
+        let is_done = lanes.counted(&function.initial(), &seeds.each_ref(), counters, |counter, digests| {
             let from = target.start + counter * digest_len;
             let kept = kept(digest_len.min(target.end - from));
             for (item, digest) in group.chunks_exact_mut(stride).zip(digests) {
-                xor(&mut item[from..], digest, &kept);
+                xor(&mut item[from..], digest, kept);
             }
         });
         if !is_done {
@@ -53,7 +52,7 @@ pub(crate) fn mask<L: Lanes>(
     let parts: [&[u8]; 1] = [&[0; BLOCK][..len]];
     let mut padded = [0; BLOCK];
     block::write(&parts, len, 0, &mut padded);
-    blocks.fill(padded);
+    let mut blocks = [padded; MAX_LANES];
     let mut digests = [[0; 32]; MAX_LANES];
     let jobs = items.len() / stride * counters;
     let (mut first, mut counter) = (0, 0);
@@ -83,7 +82,7 @@ pub(crate) fn mask<L: Lanes>(
         for (&(first, counter), digest) in at[..count].iter().zip(&digests) {
             let from = target.start + counter * digest_len;
             let item = &mut items[first..][..stride];
-            xor(&mut item[from..], digest, &kept(digest_len.min(target.end - from)));
+            xor(&mut item[from..], digest, kept(digest_len.min(target.end - from)));
         }
     }
 }
@@ -99,14 +98,24 @@ fn mask_by_long_seeds(function: Function, items: &mut [u8], stride: usize, seed:
             alone::compress(&mut state, &parts, seed.len() + COUNTER, 0);
             let from = target.start + counter * digest_len;
             let kept = kept(digest_len.min(target.end - from));
-            xor(&mut item[from..], &alone::bytes(&state), &kept);
+            xor(&mut item[from..], &alone::bytes(&state), kept);
         }
     }
 }
 
-/// All bits of the first `len` bytes.
-fn kept(len: usize) -> [u8; 32] {
-    std::array::from_fn(|place| if place < len { 0xff } else { 0 })
+/// All bits of the first `len` bytes, of 32 at most.
+#[inline(always)]
+fn kept(len: usize) -> &'static [u8; 32] {
+    static ONES_AND_ZEROS: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let mut place = 0;
+        while place < 32 {
+            bytes[place] = 0xff;
+            place += 1;
+        }
+        bytes
+    };
+    ONES_AND_ZEROS[32 - len..].first_chunk().expect("32 of 64 bytes follow")
 }
 
 /// Adds those bytes of a mask that are kept; whatever follows them stays as it is.

@@ -17,51 +17,125 @@ pub(crate) fn digests<'m, L: Lanes, const PARTS: usize>(
     mut each: impl FnMut(usize, &[u8]),
 ) {
     let len_of = |place: usize| parts(place).iter().map(|part| part.len()).sum::<usize>();
-    let blocks_of = |place| block::blocks(len_of(place));
+    let blocks_of = |place: usize| block::blocks(len_of(place));
     // Neighbours are as long as each other, the longest first, unless all are.
     let mut order = Vec::new();
-    if count > L::LANES && (1..count).any(|place| blocks_of(place) != blocks_of(0)) {
-        order.extend(0..count);
-        order.sort_by_key(|&place| Reverse(blocks_of(place)));
-    }
     let mut rooms = [Room::EMPTY; MAX_LANES];
     for start in (0..count).step_by(L::LANES) {
-        let mut group = [0; MAX_LANES];
-        let group = &mut group[..L::LANES.min(count - start)];
-        for (place, number) in group.iter_mut().zip(start..) {
-            *place = *order.get(number).unwrap_or(&number);
+        let mut places: [usize; MAX_LANES] = std::array::from_fn(|lane| start + lane);
+        let here = L::LANES.min(count - start);
+        let mut group = Group::new(&places[..here], &parts);
+        if order.is_empty() && !group.is_even() && count - start > L::LANES {
+            // Those before were even, each by itself.
+            order.extend(0..count);
+            order[start..].sort_by_key(|&place| Reverse(blocks_of(place)));
         }
-        pass(lanes, function, group, &parts, &mut rooms, &mut each);
+        if !order.is_empty() {
+            places[..here].copy_from_slice(&order[start..][..here]);
+            group = Group::new(&places[..here], &parts);
+        }
+        pass(lanes, function, &places[..here], &group, &mut rooms, &mut each);
     }
+}
+
+/// Computes the digest of eight zero bytes, and of the two parts, of each of `count` messages.
+pub(crate) fn salted<'m, L: Lanes>(
+    lanes: L,
+    function: Function,
+    count: usize,
+    parts: impl Fn(usize) -> [&'m [u8; 32]; 2],
+    mut each: impl FnMut(usize, &[u8]),
+) {
+    let mut done = 0;
+    let mut of_all = [[0; 32]; MAX_LANES];
+    while count - done >= L::LANES {
+        let (mut first, mut second) = ([&[0; 32]; MAX_LANES], [&[0; 32]; MAX_LANES]);
+        for (lane, (first, second)) in first.iter_mut().zip(&mut second).enumerate().take(L::LANES) {
+            [*first, *second] = parts(done + lane);
+        }
+        if !lanes.salted(&function.initial(), &first, &second, &mut of_all) {
+            break;
+        }
+        for digest in &of_all[..L::LANES] {
+            each(done, &digest[..function.digest_len()]);
+            done += 1;
+        }
+    }
+    let rest = |place: usize| {
+        let [first, second] = parts(done + place);
+        [&[0; 8], &first[..], &second[..]]
+    };
+    digests(lanes, function, count - done, rest, |place, digest| {
+        each(done + place, digest)
+    });
 }
 
 /// Bytes of the longest message that is written as a whole.
 const SHORT: usize = 2 * BLOCK - PADDING;
+
+/// Messages of which each gets a lane.
+struct Group<'m, const PARTS: usize> {
+    messages: [[&'m [u8]; PARTS]; MAX_LANES],
+    /// Bytes of each.
+    lens: [usize; MAX_LANES],
+    /// Blocks of each.
+    blocks: [usize; MAX_LANES],
+    /// Blocks of the shortest.
+    least: usize,
+    /// Bytes of the longest.
+    most: usize,
+}
+
+impl<'m, const PARTS: usize> Group<'m, PARTS> {
+    #[inline(always)]
+    fn new(places: &[usize], parts: &impl Fn(usize) -> [&'m [u8]; PARTS]) -> Self {
+        let mut group = Group {
+            messages: [[&[][..]; PARTS]; MAX_LANES],
+            lens: [0; MAX_LANES],
+            blocks: [0; MAX_LANES],
+            least: usize::MAX,
+            most: 0,
+        };
+        for (lane, &place) in places.iter().enumerate() {
+            let parts = parts(place);
+            group.messages[lane] = parts;
+            group.lens[lane] = parts.iter().map(|part| part.len()).sum();
+            group.blocks[lane] = block::blocks(group.lens[lane]);
+            group.least = group.least.min(group.blocks[lane]);
+            group.most = group.most.max(group.lens[lane]);
+        }
+        group
+    }
+
+    /// `true` if all have equally many blocks.
+    fn is_even(&self) -> bool {
+        self.least == block::blocks(self.most)
+    }
+}
 
 /// Computes the digests of messages, of which each gets a lane.
 fn pass<'m, L: Lanes, const PARTS: usize>(
     lanes: L,
     function: Function,
     places: &[usize],
-    parts: &impl Fn(usize) -> [&'m [u8]; PARTS],
+    group: &Group<'m, PARTS>,
     rooms: &mut [Room; MAX_LANES],
     each: &mut impl FnMut(usize, &[u8]),
 ) {
-    let mut messages = [[&[][..]; PARTS]; MAX_LANES];
-    let (mut lens, mut blocks_of) = ([0; MAX_LANES], [0; MAX_LANES]);
-    let (mut least, mut most) = (usize::MAX, 0);
-    for (lane, &place) in places.iter().enumerate() {
-        messages[lane] = parts(place);
-        lens[lane] = messages[lane].iter().map(|part| part.len()).sum();
-        blocks_of[lane] = block::blocks(lens[lane]);
-        (least, most) = (least.min(blocks_of[lane]), most.max(lens[lane]));
-    }
+    let Group {
+        messages,
+        lens,
+        blocks: blocks_of,
+        least,
+        most,
+    } = group;
+    let (least, most) = (*least, *most);
     let mut state = lanes.begin(&function.initial());
     let mut digests = [[0; 32]; MAX_LANES];
     let is_short = most <= SHORT && places.len() >= lanes.least();
-    if is_short && least == block::blocks(most) {
+    if is_short && group.is_even() {
         // The usual case: as many blocks in every lane.
-        for ((room, parts), &len) in rooms.iter_mut().zip(&messages).zip(&lens[..places.len()]) {
+        for ((room, parts), &len) in rooms.iter_mut().zip(messages).zip(&lens[..places.len()]) {
             room.write_short(parts, len);
         }
         for number in 0..least {
@@ -74,7 +148,7 @@ fn pass<'m, L: Lanes, const PARTS: usize>(
         return;
     }
     if is_short {
-        for ((room, parts), &len) in rooms.iter_mut().zip(&messages).zip(&lens[..places.len()]) {
+        for ((room, parts), &len) in rooms.iter_mut().zip(messages).zip(&lens[..places.len()]) {
             room.write_short(parts, len);
         }
     }

@@ -21,9 +21,20 @@ pub(crate) trait Lanes: Copy {
     fn counted(
         self,
         _initial: &[u32; 8],
-        _bytes: &[&Block; MAX_LANES],
+        _bytes: &[&[u8; 32]; MAX_LANES],
         _counters: usize,
         _each: impl FnMut(usize, &[[u8; 32]; MAX_LANES]),
+    ) -> bool {
+        false
+    }
+    /// The digest of eight zero bytes, 32 of `first` and 32 of `second` of each lane. In every lane: false, and nothing
+    /// is done, if that is no gain.
+    fn salted(
+        self,
+        _initial: &[u32; 8],
+        _first: &[&[u8; 32]; MAX_LANES],
+        _second: &[&[u8; 32]; MAX_LANES],
+        _digests: &mut [[u8; 32]; MAX_LANES],
     ) -> bool {
         false
     }

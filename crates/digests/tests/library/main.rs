@@ -165,6 +165,37 @@ fn digests_of_the_standards_examples() {
     }
 }
 
+/// M' of RFC 8017, section 9.1.1, step 5, of any number of messages: whole passes, and what is left.
+#[test]
+fn salted_digests_are_those_of_the_whole_message() {
+    for &kernel in Kernel::all() {
+        for function in FUNCTIONS {
+            for count in [0, 1, 3, 8, 15, 16, 17, 40] {
+                let halves: Vec<[Vec<u8>; 2]> = (0..count)
+                    .map(|place| [bytes(place, 32), bytes(1000 + place, 32)])
+                    .collect();
+                let mut got = vec![Vec::new(); halves.len()];
+                kernel.digests_of_salted(
+                    function,
+                    halves.len(),
+                    |place| {
+                        halves[place]
+                            .each_ref()
+                            .map(|half| half[..].try_into().expect("32 bytes"))
+                    },
+                    |place, digest| {
+                        assert!(got[place].is_empty(), "{}: message {place} twice", kernel.name());
+                        got[place] = digest.to_vec();
+                    },
+                );
+                let whole = |[first, second]: &[Vec<u8>; 2]| [&[0; 8], &first[..], &second[..]].concat();
+                let expected: Vec<_> = halves.iter().map(|halves| model(function, &whole(halves))).collect();
+                assert_eq!(got, expected, "{} {function:?}, {count}", kernel.name());
+            }
+        }
+    }
+}
+
 /// RFC 8017, appendix B.2.1, as it is written.
 fn mgf1(function: Function, seed: &[u8], len: usize) -> Vec<u8> {
     let mut mask = Vec::new();

@@ -47,6 +47,28 @@ impl Hash {
             _ => (0..count).for_each(|place| each(place, &self.digest_parts(&parts(place)))),
         }
     }
+
+    /// Passes the digest of eight zero bytes and two parts as long as a digest on, of each of `count` messages, in any
+    /// order.
+    pub(crate) fn digest_each_salted<'m>(
+        self,
+        count: usize,
+        parts: impl Fn(usize) -> [&'m [u8]; 2],
+        each: impl FnMut(usize, &[u8]),
+    ) {
+        if let (Some((kernel, function)), Hash::Sha256) = (self.in_lanes(), self) {
+            let parts = |place| parts(place).map(|part| part.try_into().expect("a digest of SHA-256 has 32 bytes"));
+            return kernel.digests_of_salted(function, count, parts, each);
+        }
+        self.digest_each(
+            count,
+            |place| {
+                let [first, second] = parts(place);
+                [&[0; 8], first, second]
+            },
+            each,
+        );
+    }
 }
 
 #[cfg(test)]

@@ -72,26 +72,39 @@ impl Encoder {
             *is_valid &= has_zeros && encoding[k - 1] == TRAILER && encoding[self.ahead] & !self.first_mask == 0;
         }
         mask_each(self.pss.mgf_hash, encodings, k, hashed.clone(), block.clone());
+        // Of what is no encoding as many bytes as of the others: messages of one length are the fastest.
+        let usual = self.block.saturating_sub(h);
+        let is_usual = self.pss.salt_len == SaltLen::Digest;
         for (encoding, is_valid) in encodings.chunks_exact_mut(k).zip(&mut *is_valid) {
             encoding[self.ahead] &= self.first_mask;
-            *is_valid &= self.salt_start(&encoding[block.clone()]).is_some();
+            let block = &encoding[block.clone()];
+            *is_valid &= match is_usual {
+                true => usual > 0 && block[usual - 1] == 1 && is_zero(&block[..usual - 1]),
+                false => self.salt_start(block).is_some(),
+            };
         }
         let encoding = |place: usize| &encodings[place * k..][..k];
+        let digest = |place: usize| &digests[place * h..][..h];
+        let is_hash = |place: usize, digest: &[u8]| is_same(digest, &encoding(place)[hashed.clone()]);
         let salt = |place: usize| {
             let block = &encoding(place)[block.clone()];
-            // Of what is no encoding as many bytes as of the others: messages of one length are the fastest.
-            let usual = block.len() - h.min(block.len());
-            let start = match self.pss.salt_len {
-                SaltLen::Digest => usual,
-                _ => self.salt_start(block).unwrap_or(usual),
-            };
-            &block[start..]
+            &block[match is_usual {
+                true => usual,
+                false => self.salt_start(block).unwrap_or(usual),
+            }..]
         };
-        hash.digest_each(
-            is_valid.len(),
-            |place| [&[0; 8], &digests[place * h..][..h], salt(place)],
-            |place, digest| is_valid[place] &= is_same(digest, &encoding(place)[hashed.clone()]),
-        );
+        match is_usual && self.block >= h {
+            true => hash.digest_each_salted(
+                is_valid.len(),
+                |place| [digest(place), salt(place)],
+                |place, digest| is_valid[place] &= is_hash(place, digest),
+            ),
+            false => hash.digest_each(
+                is_valid.len(),
+                |place| [&[0; 8], digest(place), salt(place)],
+                |place, digest| is_valid[place] &= is_hash(place, digest),
+            ),
+        }
     }
 
     /// Where the salt begins in a block without its mask, if it may be as long as it is then.
@@ -141,6 +154,18 @@ impl Encoder {
     }
 }
 
+/// Returns whether all bytes are zero: without a branch for each.
+fn is_zero(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<16>();
+    let of_words = words.iter().fold(0, |any, word| any | u128::from_ne_bytes(*word));
+    // The last sixteen bytes once more, if there are so many.
+    let of_rest = match bytes.last_chunk::<16>() {
+        Some(last) => u128::from_ne_bytes(*last),
+        None => rest.iter().fold(0, |any, &byte| any | u128::from(byte)),
+    };
+    of_words | of_rest == 0
+}
+
 /// The place of the first byte that is not zero.
 fn first_that_is_set(bytes: &[u8]) -> Option<usize> {
     const TOGETHER: usize = 32;
@@ -169,6 +194,18 @@ fn is_same(digest: &[u8], other: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_zero_if_all_are() {
+        for len in 0..70 {
+            assert!(is_zero(&vec![0; len]));
+            for place in 0..len {
+                let mut bytes = vec![0; len];
+                bytes[place] = 1 << (place % 8);
+                assert!(!is_zero(&bytes), "{place} of {len}");
+            }
+        }
+    }
 
     #[test]
     fn the_first_byte_that_is_set_is_found_wherever_it_is() {

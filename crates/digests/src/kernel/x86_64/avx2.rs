@@ -91,15 +91,14 @@ impl Words for Ymm {
     }
 }
 
-/// Eight words of eight blocks, from word `from` on: a register a word, a block a lane.
+/// Eight words of each of eight lanes: a register a word.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transposed(blocks: &[&Block], from: usize) -> [Ymm; 8] {
+fn transposed<'b>(bytes: impl Fn(usize) -> &'b [u8; 32]) -> [Ymm; 8] {
     let order = _mm256_broadcastsi128_si256(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
     let row = |lane: usize| {
-        let words: &[u8; 32] = blocks[lane][4 * from..].first_chunk().expect("half a block");
         // SAFETY: this function has AVX; these are 32 readable bytes, at any alignment.
-        _mm256_shuffle_epi8(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }, order)
+        _mm256_shuffle_epi8(unsafe { _mm256_loadu_si256(bytes(lane).as_ptr().cast()) }, order)
     };
     // Words 4 q + i of four lanes in half q of register i.
     let by_fours = |[a, b, c, d]: [__m256i; 4]| {
@@ -128,8 +127,10 @@ fn transposed(blocks: &[&Block], from: usize) -> [Ymm; 8] {
 
 #[target_feature(enable = "avx2")]
 fn compress(token: HaveAvx2, state: &mut [[u32; 8]; 8], blocks: &[&Block]) {
-    let [a, b, c, d, e, f, g, h] = transposed(blocks, 0);
-    let [i, j, k, l, m, n, o, p] = transposed(blocks, 8);
+    let half = |lane: usize| blocks[lane].first_chunk().expect("half a block");
+    let last_half = |lane: usize| blocks[lane].last_chunk().expect("half a block");
+    let [a, b, c, d, e, f, g, h] = transposed(half);
+    let [i, j, k, l, m, n, o, p] = transposed(last_half);
     words::compress::<Ymm>(token, state, [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]);
 }
 
@@ -137,17 +138,30 @@ fn compress(token: HaveAvx2, state: &mut [[u32; 8]; 8], blocks: &[&Block]) {
 fn counted(
     token: HaveAvx2,
     initial: &[u32; 8],
-    bytes: &[&Block],
+    bytes: &[&[u8; 32]],
     counters: usize,
     mut each: impl FnMut(usize, &[[u8; 32]; MAX_LANES]),
 ) {
-    let counted = words::Counted::new(token, initial, transposed(bytes, 0));
+    let counted = words::Counted::new(token, initial, transposed(|lane| bytes[lane]));
     let (mut state, mut digests) = ([[0; 8]; 8], [[0; 32]; MAX_LANES]);
     for counter in 0..counters {
         counted.digest(counter as u32, &mut state);
         token.digests(&state, &mut digests);
         each(counter, &digests);
     }
+}
+
+#[target_feature(enable = "avx2")]
+fn salted(
+    token: HaveAvx2,
+    initial: &[u32; 8],
+    [first, second]: [&[&[u8; 32]]; 2],
+    digests: &mut [[u8; 32]; MAX_LANES],
+) {
+    let mut state = [[0; 8]; 8];
+    let (first, second) = (transposed(|lane| first[lane]), transposed(|lane| second[lane]));
+    words::salted(token, initial, first, second, &mut state);
+    token.digests(&state, digests);
 }
 
 impl Lanes for HaveAvx2 {
@@ -170,12 +184,24 @@ impl Lanes for HaveAvx2 {
     fn counted(
         self,
         initial: &[u32; 8],
-        bytes: &[&Block; MAX_LANES],
+        bytes: &[&[u8; 32]; MAX_LANES],
         counters: usize,
         each: impl FnMut(usize, &[[u8; 32]; MAX_LANES]),
     ) -> bool {
         // SAFETY: the token proves AVX2.
         unsafe { counted(self, initial, &bytes[..8], counters, each) }
+        true
+    }
+
+    fn salted(
+        self,
+        initial: &[u32; 8],
+        first: &[&[u8; 32]; MAX_LANES],
+        second: &[&[u8; 32]; MAX_LANES],
+        digests: &mut [[u8; 32]; MAX_LANES],
+    ) -> bool {
+        // SAFETY: the token proves AVX2.
+        unsafe { salted(self, initial, [&first[..8], &second[..8]], digests) }
         true
     }
 

@@ -59,37 +59,109 @@ impl Words for Zmm {
     #[inline(always)]
     fn add(self, b: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_add_epi32(self.0, b.0) })
+        Self(unsafe { in_order::add(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn add_constant(self, _: HaveAvx512, constant: &'static u32) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { in_order::add_constant(self.0, constant) })
     }
 
     #[inline(always)]
     fn xor(self, b: Self, c: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_ternarylogic_epi32::<XOR>(self.0, b.0, c.0) })
+        Self(unsafe { in_order::ternary::<XOR>(self.0, b.0, c.0) })
     }
 
     #[inline(always)]
     fn choice(self, b: Self, c: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_ternarylogic_epi32::<CHOICE>(self.0, b.0, c.0) })
+        Self(unsafe { in_order::ternary::<CHOICE>(self.0, b.0, c.0) })
     }
 
     #[inline(always)]
     fn majority(self, b: Self, c: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_ternarylogic_epi32::<MAJORITY>(self.0, b.0, c.0) })
+        Self(unsafe { in_order::ternary::<MAJORITY>(self.0, b.0, c.0) })
     }
 
     #[inline(always)]
     fn rotate<const BITS: i32>(self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_ror_epi32::<BITS>(self.0) })
+        Self(unsafe { in_order::rotate::<BITS>(self.0) })
     }
 
     #[inline(always)]
     fn shift<const BITS: i32>(self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(BITS)) })
+        Self(unsafe { in_order::shift::<BITS>(self.0) })
+    }
+}
+
+/// Instructions that stay in the order in which they are written. Zen 4 has two pipes for rotations, and gives each of
+/// them additions, too, as they come: the order of `words`, which follows the standard, takes 915 cycles a block where
+/// that of LLVM's scheduler took 1,060.
+mod in_order {
+    use std::arch::{asm, x86_64::__m512i};
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn add(a: __m512i, b: __m512i) -> __m512i {
+        let sum;
+        // SAFETY: this function has AVX-512 F; only the operands are touched.
+        unsafe {
+            asm!("vpaddd {sum}, {a}, {b}", sum = lateout(zmm_reg) sum, a = in(zmm_reg) a, b = in(zmm_reg) b,
+                options(nomem, nostack, preserves_flags));
+        }
+        sum
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn add_constant(a: __m512i, constant: &'static u32) -> __m512i {
+        let sum;
+        // SAFETY: as for `add`; the reference makes four bytes readable.
+        unsafe {
+            asm!("vpaddd {sum}, {a}, dword ptr [{constant}]{{1to16}}", sum = lateout(zmm_reg) sum, a = in(zmm_reg) a,
+                constant = in(reg) constant, options(readonly, nostack, preserves_flags));
+        }
+        sum
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn ternary<const FUNCTION: i32>(mut a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        // SAFETY: as for `add`.
+        unsafe {
+            asm!("vpternlogd {a}, {b}, {c}, {function}", a = inout(zmm_reg) a, b = in(zmm_reg) b, c = in(zmm_reg) c,
+                function = const FUNCTION, options(nomem, nostack, preserves_flags));
+        }
+        a
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn rotate<const BITS: i32>(a: __m512i) -> __m512i {
+        let rotated;
+        // SAFETY: as for `add`.
+        unsafe {
+            asm!("vprord {rotated}, {a}, {bits}", rotated = lateout(zmm_reg) rotated, a = in(zmm_reg) a,
+                bits = const BITS, options(nomem, nostack, preserves_flags));
+        }
+        rotated
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn shift<const BITS: i32>(a: __m512i) -> __m512i {
+        let shifted;
+        // SAFETY: as for `add`.
+        unsafe {
+            asm!("vpsrld {shifted}, {a}, {bits}", shifted = lateout(zmm_reg) shifted, a = in(zmm_reg) a,
+                bits = const BITS, options(nomem, nostack, preserves_flags));
+        }
+        shifted
     }
 }
 
@@ -152,6 +224,28 @@ fn transposed(blocks: &[&Block; 16]) -> [Zmm; 16] {
     ]
 }
 
+/// Eight words of each lane: a register a word.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn transposed_halves(bytes: &[&[u8; 32]; 16]) -> [Zmm; 8] {
+    let half = |lane: usize| {
+        // SAFETY: this function has AVX-512 F, and so AVX; these are 32 readable bytes, at any alignment.
+        unsafe { _mm256_loadu_si256(bytes[lane].as_ptr().cast()) }
+    };
+    let rows = |lane: usize| {
+        reversed(_mm512_inserti64x4::<1>(
+            _mm512_castsi256_si512(half(lane)),
+            half(lane + 4),
+        ))
+    };
+    // Words i and 4 + i of four lanes in the quarters of register i, and after them those of the next four lanes.
+    let first = by_fours([rows(0), rows(1), rows(2), rows(3)]);
+    let second = by_fours([rows(8), rows(9), rows(10), rows(11)]);
+    let low = |i: usize| Zmm(_mm512_shuffle_i32x4::<0x88>(first[i], second[i]));
+    let high = |i: usize| Zmm(_mm512_shuffle_i32x4::<0xdd>(first[i], second[i]));
+    [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+}
+
 #[target_feature(enable = "avx512f,avx512bw")]
 fn compress(token: HaveAvx512, state: &mut [[u32; 16]; 8], blocks: &[&Block; 16]) {
     words::compress(token, state, transposed(blocks));
@@ -161,18 +255,30 @@ fn compress(token: HaveAvx512, state: &mut [[u32; 16]; 8], blocks: &[&Block; 16]
 fn counted(
     token: HaveAvx512,
     initial: &[u32; 8],
-    blocks: &[&Block; 16],
+    bytes: &[&[u8; 32]; 16],
     counters: usize,
     mut each: impl FnMut(usize, &[[u8; 32]; 16]),
 ) {
-    let [a, b, c, d, e, f, g, h, ..] = transposed(blocks);
-    let counted = words::Counted::new(token, initial, [a, b, c, d, e, f, g, h]);
+    let counted = words::Counted::new(token, initial, transposed_halves(bytes));
     let (mut state, mut of_all) = ([[0; 16]; 8], [[0; 32]; 16]);
     for counter in 0..counters {
         counted.digest(counter as u32, &mut state);
         digests(token, &state, &mut of_all);
         each(counter, &of_all);
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn salted(token: HaveAvx512, initial: &[u32; 8], [first, second]: [&[&[u8; 32]; 16]; 2], of_all: &mut [[u8; 32]; 16]) {
+    let mut state = [[0; 16]; 8];
+    words::salted(
+        token,
+        initial,
+        transposed_halves(first),
+        transposed_halves(second),
+        &mut state,
+    );
+    digests(token, &state, of_all);
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -222,12 +328,24 @@ impl Lanes for HaveAvx512 {
     fn counted(
         self,
         initial: &[u32; 8],
-        bytes: &[&Block; MAX_LANES],
+        bytes: &[&[u8; 32]; MAX_LANES],
         counters: usize,
         each: impl FnMut(usize, &[[u8; 32]; MAX_LANES]),
     ) -> bool {
         // SAFETY: the token proves AVX-512 F and BW.
         unsafe { counted(self, initial, bytes, counters, each) }
+        true
+    }
+
+    fn salted(
+        self,
+        initial: &[u32; 8],
+        first: &[&[u8; 32]; MAX_LANES],
+        second: &[&[u8; 32]; MAX_LANES],
+        digests: &mut [[u8; 32]; MAX_LANES],
+    ) -> bool {
+        // SAFETY: the token proves AVX-512 F and BW.
+        unsafe { salted(self, initial, [first, second], digests) }
         true
     }
 
