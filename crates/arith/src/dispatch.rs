@@ -5,13 +5,13 @@ use crate::Error;
 use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
 use crate::kernel::{LaneKernel, for_each_kernel};
 use crate::limbs::Modulus;
-use crate::power::Exponentiation;
 use crate::power::blinded_check::{BlindedCheck, LaneBlindedCheck};
 use crate::power::crt::{CrtParts, CrtPower};
 use crate::power::multi_key::{Keys, LaneKeys, SizedKey};
 use crate::power::plain::PlainPower;
 use crate::power::product::{LaneProduct, Product};
 use crate::power::public::PublicPower;
+use crate::power::{Exponentiation, PublicExponentiation};
 use std::sync::OnceLock;
 
 /// A kernel that this CPU can run. Having one is the proof.
@@ -291,7 +291,7 @@ impl Kernel {
     }
 
     /// Prepares x^e mod n.
-    pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Exponentiation> {
+    pub(crate) fn public(self, modulus: Modulus, e: &[u64]) -> Box<dyn PublicExponentiation> {
         with_kernel_of_one_modulus!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e)))
     }
 

@@ -6,6 +6,7 @@ mod multi_key;
 mod private;
 mod product;
 mod public;
+#[cfg(feature = "hazmat")]
 mod unprotected;
 
 pub use multi_key::{MultiKeyContext, MultiKeyRunner};

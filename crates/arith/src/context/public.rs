@@ -1,36 +1,33 @@
 //! The public operation: x^e mod n, on public data.
 
-use super::unprotected::{Unprotected, UnprotectedScratch};
-use crate::{CheckedPublicKey, Error, Kernel, Status};
+use crate::limbs::aligned::Aligned;
+use crate::power::PublicExponentiation;
+use crate::{CheckedPublicKey, Error, Kernel, Status, batch};
 
 /// A public key (n, e), prepared once for one kernel. Shared by any number of threads.
 pub struct PublicContext {
     kernel: Kernel,
-    power: Unprotected,
+    power: Box<dyn PublicExponentiation>,
 }
 
 /// Working memory of one thread for one [`PublicContext`].
-pub struct PublicScratch(UnprotectedScratch);
+pub struct PublicScratch(Aligned);
 
 impl PublicContext {
     /// Prepares a key.
     pub fn new(key: &CheckedPublicKey, kernel: Kernel) -> Self {
-        let modulus = key.modulus();
-        let power = kernel.public(&modulus, &key.exponent());
-        Self {
-            kernel,
-            power: Unprotected { modulus, power },
-        }
+        let power = kernel.public(key.modulus(), &key.exponent());
+        Self { kernel, power }
     }
 
     /// Length of n, in bits.
     pub fn modulus_bits(&self) -> usize {
-        self.power.modulus.bits()
+        self.power.modulus_bits()
     }
 
     /// Length of n, and of each input and output, in bytes.
     pub fn modulus_len(&self) -> usize {
-        self.power.modulus_len()
+        self.modulus_bits().div_ceil(8)
     }
 
     /// The kernel that runs.
@@ -40,10 +37,11 @@ impl PublicContext {
 
     /// Working memory for one thread.
     pub fn scratch(&self) -> PublicScratch {
-        PublicScratch(self.power.scratch())
+        PublicScratch(Aligned::zero(self.power.working_words()))
     }
 
-    /// Raises every input to e, in time that depends on e, n and which inputs are in range, so on public data.
+    /// Raises every input to e, in time that depends on e, n, which inputs are in range and, where they are close to n,
+    /// on what inputs and outputs are: so on public data.
     ///
     /// `inputs` and `outputs` hold one number of [`modulus_len`](Self::modulus_len) big-endian bytes for each entry of
     /// `status`. An input that is not below n gets [`Status::OutOfRange`] and a zero output, and harms no neighbour.
@@ -57,6 +55,16 @@ impl PublicContext {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        self.power.apply(&mut scratch.0, inputs, outputs, status)
+        let len = self.modulus_len();
+        batch::check_layout(len, inputs, outputs, status)?;
+        let step = self.power.items();
+        for ((inputs, outputs), status) in inputs
+            .chunks(step * len)
+            .zip(outputs.chunks_mut(step * len))
+            .zip(status.chunks_mut(step))
+        {
+            self.power.raise_vartime(inputs, outputs, status, &mut scratch.0);
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A power over a whole batch, without protections: what public and bare contexts share.
+//! A power over a whole batch, without protections: what bare contexts share.
 
 use crate::batch;
 use crate::limbs::Modulus;
@@ -6,7 +6,7 @@ use crate::limbs::aligned::Aligned;
 use crate::power::Exponentiation;
 use crate::{Error, Status};
 
-/// A power without blinding and without a check: of public data, or to be compared with peers that have neither.
+/// A power without blinding and without a check, to be compared with peers that have neither.
 pub(crate) struct Unprotected {
     pub(crate) modulus: Modulus,
     pub(crate) power: Box<dyn Exponentiation>,

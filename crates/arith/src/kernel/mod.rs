@@ -142,6 +142,19 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     }
     /// Takes the number of a lane out, reduced.
     fn store(self, moduli: &Self::Moduli, lane: usize, value: &[u64], limbs: &mut [u64]);
+    /// Takes the public number of a lane out, reduced and big-endian, in a time that depends on it. `limbs` is room for
+    /// it.
+    fn store_bytes_vartime(
+        self,
+        moduli: &Self::Moduli,
+        lane: usize,
+        value: &[u64],
+        limbs: &mut [u64],
+        bytes: &mut [u8],
+    ) {
+        self.store(moduli, lane, value, limbs);
+        words::write_be(limbs, bytes);
+    }
     /// The value 1, in Montgomery form.
     fn one(self, moduli: &Self::Moduli, value: &mut [u64]);
     /// a = a R mod n: enters Montgomery form.
@@ -238,12 +251,25 @@ pub(crate) mod tests {
                     kernel.load(&prepared, lane, x, &mut a);
                     kernel.load(&prepared, lane, y, &mut b);
                 }
+                let mut from_bytes = value();
+                from_bytes.fill(0);
+                for (lane, (_, x, _)) in lanes.iter().enumerate() {
+                    let bytes: Vec<u8> = x.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
+                    kernel.load_bytes(&prepared, lane, &bytes, &mut vec![0; len], &mut from_bytes);
+                    let mut from_limbs = value();
+                    from_limbs.copy_from_slice(&from_bytes);
+                    kernel.load(&prepared, lane, x, &mut from_limbs);
+                    prop_assert_eq!(&from_bytes, &from_limbs, "a number loaded from bytes");
+                }
                 // In plain form, whatever R is: leave(enter(a) enter(b)) = a b.
                 let expect = |value: &[u64], what: &str, expected: &dyn Fn(&BigUint, &BigUint) -> BigUint| {
                     for (lane, (n, x, y)) in lanes.iter().enumerate() {
                         let mut stored = Nat::zero(len);
                         kernel.store(&prepared, lane, value, &mut stored);
                         prop_assert_eq!(number(&stored), expected(&number(x), &number(y)) % n, "{}", what);
+                        let mut bytes = vec![0xa5; bits.div_ceil(8)];
+                        kernel.store_bytes_vartime(&prepared, lane, value, &mut vec![0; len], &mut bytes);
+                        prop_assert_eq!(BigUint::from_bytes_be(&bytes), number(&stored), "bytes of {}", what);
                     }
                     Ok(())
                 };

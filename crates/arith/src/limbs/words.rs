@@ -209,6 +209,22 @@ pub(crate) fn read_be(limbs: &mut [u64], bytes: &[u8]) {
     }
 }
 
+/// Returns whether a big-endian number, which has no more limbs than `n`, is below `n`: mostly its first limb tells.
+pub(crate) fn is_less_be_vartime(bytes: &[u8], n: &[u64]) -> bool {
+    let count = bytes.len().div_ceil(8);
+    assert!(count <= n.len());
+    let (low, above) = n.split_at(count);
+    if above.iter().any(|&limb| limb != 0) {
+        return true;
+    }
+    let word = |chunk: &[u8]| match chunk.first_chunk() {
+        Some(word) => u64::from_be_bytes(*word),
+        None => chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    let mut limbs = bytes.rchunks(8).map(word).zip(low).rev();
+    limbs.find(|(a, n)| a != *n).is_some_and(|(a, n)| a < *n)
+}
+
 /// Writes the low `bytes.len()` bytes, big-endian.
 pub(crate) fn write_be(limbs: &[u64], bytes: &mut [u8]) {
     for (i, chunk) in bytes.rchunks_mut(8).enumerate() {
@@ -303,6 +319,14 @@ mod tests {
                 reduce_once(&mut over, &n);
                 prop_assert_eq!(over, reduced);
             }
+        }
+
+        #[test]
+        fn big_endian_comparisons((a, b) in pair(), len in 0usize..160, same: bool) {
+            let mut bytes = vec![0; len.min(8 * a.len())];
+            write_be(if same { &b } else { &a }, &mut bytes);
+            let less = BigUint::from_bytes_be(&bytes) < number(&b);
+            prop_assert_eq!(is_less_be_vartime(&bytes, &b), less);
         }
 
         #[test]

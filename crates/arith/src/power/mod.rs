@@ -7,6 +7,8 @@ pub(crate) mod plain;
 pub(crate) mod product;
 pub(crate) mod public;
 
+use crate::Status;
+
 /// Powers of up to [`items`](Self::items) numbers at once: what a prepared key does, whatever its kernel.
 pub(crate) trait Exponentiation: Send + Sync {
     /// Numbers that one call takes.
@@ -16,4 +18,18 @@ pub(crate) trait Exponentiation: Send + Sync {
     /// Raises each number of `limbs` limbs in `values`, in place; at most [`items`](Self::items) of them, each below
     /// the modulus before and after.
     fn raise(&self, values: &mut [u64], working: &mut [u64]);
+}
+
+/// Powers of up to [`items`](Self::items) public numbers at once, whatever the kernel.
+pub(crate) trait PublicExponentiation: Send + Sync {
+    /// Numbers that one call takes.
+    fn items(&self) -> usize;
+    /// Bits of the modulus.
+    fn modulus_bits(&self) -> usize;
+    /// Words of working memory.
+    fn working_words(&self) -> usize;
+    /// Raises big-endian numbers of the modulus's bytes, one for each entry of `status`, at most
+    /// [`items`](Self::items), in a time that depends on what they are. One that is not below the modulus gets
+    /// [`Status::OutOfRange`] and a zero output.
+    fn raise_vartime(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status], working: &mut [u64]);
 }

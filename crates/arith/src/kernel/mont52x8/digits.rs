@@ -53,6 +53,32 @@ fn digits_of(pair: &[u8; PAIR]) -> [u64; 2] {
     ]
 }
 
+/// Takes a number of one lane out, big-endian: the opposite of [`put_bytes`]. Returns whether the bytes are all of it.
+pub(super) fn take_bytes(vecs: &[Vec8], lane: usize, bytes: &mut [u8]) -> bool {
+    let (first, pairs) = bytes.as_rchunks_mut::<PAIR>();
+    let (low, high) = vecs.split_at(2 * pairs.len());
+    let (low, _) = low.as_chunks::<2>();
+    for (vecs, pair) in low.iter().zip(pairs.iter_mut().rev()) {
+        *pair = pair_of([vecs[0][lane], vecs[1][lane]]);
+    }
+    let mut high = high.iter().map(|vec| vec[lane]);
+    let rest = pair_of([high.next().unwrap_or(0), high.next().unwrap_or(0)]);
+    let (above, rest) = rest.split_at(PAIR - first.len());
+    first.copy_from_slice(rest);
+    above.iter().all(|&byte| byte == 0) && high.all(|digit| digit == 0)
+}
+
+/// Two digits, the lowest first, as the bytes of a pair: each of these is in eight bytes.
+#[inline]
+fn pair_of([low, high]: [u64; 2]) -> [u8; PAIR] {
+    /// Bits below the first eight bytes.
+    const BELOW: usize = 8 * PAIR - 64;
+    let mut pair = [0; PAIR];
+    pair[..8].copy_from_slice(&(high << (DIGIT_BITS - BELOW) | low >> BELOW).to_be_bytes());
+    pair[PAIR - 8..].copy_from_slice(&(high << DIGIT_BITS | low).to_be_bytes());
+    pair
+}
+
 /// Takes the number of one lane out; returns what lies above the limbs, up to 2^64.
 pub(super) fn take(vecs: &[Vec8], lane: usize, limbs: &mut [u64]) -> u64 {
     digits52::take(vecs.iter().map(|vec| vec[lane]), limbs)

@@ -237,6 +237,15 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         }
     }
 
+    fn store_bytes_vartime(self, moduli: &Moduli, lane: usize, value: &[u64], limbs: &mut [u64], bytes: &mut [u8]) {
+        // Mostly it is reduced, and seen to be by its first limb.
+        let is_whole = digits::take_bytes(vec8s(value), lane, bytes);
+        if !is_whole || !words::is_less_be_vartime(bytes, &moduli.plain[lane]) {
+            self.store(moduli, lane, value, limbs);
+            words::write_be(limbs, bytes);
+        }
+    }
+
     fn one(self, moduli: &Moduli, value: &mut [u64]) {
         value.copy_from_slice(&moduli.one);
     }
@@ -382,4 +391,36 @@ fn by_pairs<V: Lanes>(kernel: Mont52x8<V>, power: FixedWindow<'_, Moduli>, width
 pub(crate) mod tests {
     /// Numbers of one block and of several, with a small block and without.
     pub(crate) const LIMBS: &[usize] = &[1, 2, 4, 5, 6, 8, 12, 13, 16, 24, 32, 41, 48];
+
+    use super::*;
+    use crate::kernel::lanes::Portable;
+    use crate::model::{limbs, number};
+    use num_bigint::BigUint;
+
+    #[test]
+    fn what_is_not_reduced_is_reduced_on_its_way_to_bytes() {
+        let kernel = Mont52x8::<Portable>::new(());
+        for (bits, len) in [(1000, 16), (1024, 16), (2041, 32), (2048, 32), (3072, 48)] {
+            // The first limb alone tells nothing of these: ones, and zeros below it.
+            for n in [
+                (BigUint::from(1u8) << bits) - 1u8,
+                (BigUint::from(1u8) << (bits - 1)) + 1u8,
+            ] {
+                let modulus = Modulus::new(&limbs(&n, len), bits, len);
+                let prepared = kernel.prepare(&vec![&modulus; 8]);
+                let one = BigUint::from(1u8);
+                for value in [&n - &one, n.clone(), &n + &one, &n + &n - &one, BigUint::ZERO] {
+                    // Twice the modulus may take a limb more, for which there are digits.
+                    let mut digits = vec![0; Mont52x8::<Portable>::words(len)];
+                    digits::put(vec8s_mut(&mut digits), 3, &limbs(&value, len + 1));
+                    let mut bytes = vec![0xa5; bits.div_ceil(8)];
+                    kernel.store_bytes_vartime(&prepared, 3, &digits, &mut vec![0; len], &mut bytes);
+                    assert_eq!(BigUint::from_bytes_be(&bytes), &value % &n, "{bits} bits");
+                }
+                let mut stored = vec![0; len];
+                kernel.store(&prepared, 3, &vec![0; Mont52x8::<Portable>::words(len)], &mut stored);
+                assert_eq!(number(&stored), BigUint::ZERO);
+            }
+        }
+    }
 }
