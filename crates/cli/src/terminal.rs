@@ -32,7 +32,7 @@ pub(crate) fn has_colours() -> bool {
 /// The word of a verdict in its colour: green if all is well, yellow if something is to be looked at, red if it is not.
 pub(crate) fn coloured(word: &str) -> Cow<'_, str> {
     let colour = match word {
-        "OK" | "good" => 32,
+        "OK" | "accepted" | "good" => 32,
         "weak" | "unsupported" | "medium" => 33,
         "FAILED" | "not verified" | "wrong" | "unreadable" | "high" | "critical" => 31,
         _ => return Cow::Borrowed(word),

@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use rsalab_rsa::{format::Purpose, scheme::VerificationFailure, signing::VerifyingKey};
+use rsalab_rsa::{
+    Backend,
+    format::Purpose,
+    scheme::{SignatureScheme, VerificationFailure},
+    signing::VerifyingKey,
+};
 use serde::Serialize;
 
 use super::{
@@ -27,7 +32,7 @@ use crate::{
 pub(super) struct Verdict {
     pub(super) file: String,
     pub(super) signature: String,
-    /// `OK`; `FAILED`; or `unread`, if the file or its signature could not be read.
+    /// `OK`, or `accepted` by screening; `FAILED`; or `unread`, if the file or its signature could not be read.
     pub(super) verdict: &'static str,
     /// Remarks beyond the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +42,9 @@ pub(super) struct Verdict {
 }
 
 pub(super) const UNREAD: &str = "unread";
+
+/// Files that are screened together: a product has a price of its own, of as many signatures as some hundreds cost.
+const SCREENED: usize = 1 << 14;
 
 /// Verifies.
 pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
@@ -53,16 +61,26 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     if scheme.hash().is_broken() {
         log.note("warning: SHA-1 is broken: two messages with one signature can be made");
     }
-    let key = VerifyingKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
+    if arguments.screen && !matches!(scheme, SignatureScheme::Pkcs1v15(_)) {
+        let what = "--screen is for --scheme pkcs1v15: nobody knows the encodings of RSASSA-PSS";
+        return Err(Failure::new(Class::Usage, what).advice("leave it out, or add --scheme pkcs1v15"));
+    }
+    let backend = keys::backend(options)?;
+    let key = VerifyingKey::with_backend(&loaded.key, scheme, &backend)?;
     let reading = Reading {
         k: loaded.key.modulus_len(),
         encoding: arguments.encoding.encoding(),
         digest: arguments.digest.digest,
     };
-    let verdicts: Vec<Verdict> = pairs
-        .chunks(GROUP)
-        .flat_map(|pairs| verify_group(&key, &reading, pairs))
-        .collect();
+    let mut verdicts = Vec::with_capacity(pairs.len());
+    for pairs in pairs.chunks(if arguments.screen { SCREENED } else { GROUP }) {
+        verdicts.extend(verify_group(
+            &key,
+            &reading,
+            arguments.screen.then(|| backend.kernel()),
+            pairs,
+        )?);
+    }
     end(arguments.json.json, verdicts)
 }
 
@@ -116,20 +134,34 @@ impl Reading {
     }
 }
 
-/// The verdict of each of some pairs: a pair that cannot be read does not stop the others.
-fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Verdict> {
+/// The verdict of each of some pairs, verified or, on a kernel of that name, screened: a pair that cannot be read does not stop the others.
+fn verify_group(
+    key: &VerifyingKey,
+    reading: &Reading,
+    screens_on: Option<&str>,
+    pairs: &[Pair],
+) -> Result<Vec<Verdict>> {
     let read: Vec<Result<Read>> = pairs.iter().map(|pair| reading.read(key, pair)).collect();
     let items: Vec<(&[u8], &[u8])> = read
         .iter()
         .flatten()
         .map(|(digest, signature, _)| (&digest[..], &signature[..]))
         .collect();
-    let mut verified = key.verify_digests(&items).into_iter();
-    kernels::note("verifying", items.len(), &key.kernels_for(items.len()));
+    let (right, verified) = match screens_on {
+        Some(kernel) => {
+            kernels::note("screening", items.len(), &[kernel]);
+            ("accepted", key.screen_digests(&items)?)
+        }
+        None => {
+            kernels::note("verifying", items.len(), &key.kernels_for(items.len()));
+            ("OK", key.verify_digests(&items))
+        }
+    };
+    let mut verified = verified.into_iter();
     let verdict = |((path, signature), read): (&Pair, Result<Read>)| {
         let (verdict, reason, failure) = match read {
             Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
-            Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
+            Ok(_) if verified.next().expect("there is one for each") => (right, None, None),
             Ok((digest, bytes, fault)) => {
                 let name = files::name(path.as_deref());
                 note_failure(&name, || key.failure_of_digest(&digest, &bytes).ok().flatten());
@@ -148,7 +180,7 @@ fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Ve
             failure,
         }
     };
-    pairs.iter().zip(read).map(verdict).collect()
+    Ok(pairs.iter().zip(read).map(verdict).collect())
 }
 
 /// Tells at which step a signature fails. Signatures are public, and so is what is wrong with one.

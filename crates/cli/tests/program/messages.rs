@@ -118,6 +118,65 @@ fn many_files_are_signed_and_verified_in_batches() {
 }
 
 #[test]
+fn many_signatures_are_screened() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    // More than a part that is screened by itself where all together do not pass.
+    let names: Vec<String> = (0..300).map(|number| format!("file {number}")).collect();
+    for name in &names {
+        write(here, name, format!("the text of {name}"));
+    }
+    write(here, "list", names.join("\n"));
+    let of = |line: &str| typed(here, &format!("{line} --scheme pkcs1v15 --files-from list"));
+    assert_done(&of("sign --key key.pem"));
+    let screened = of("verify --screen --key public.pem");
+    assert_done(&screened);
+    assert!(stdout(&screened).lines().all(|line| line.ends_with(": accepted")));
+    assert_eq!(stdout(&screened).lines().count(), 300);
+    // What the help says that it does not show: two signatures that were exchanged.
+    let (first, second) = (read(here, "file 3.sig"), read(here, "file 4.sig"));
+    write(here, "file 3.sig", &second);
+    write(here, "file 4.sig", &first);
+    assert_done(&of("verify --screen --key public.pem"));
+    assert_failure(&of("verify --key public.pem"), 4, "2 of 300 signatures not verified");
+    write(here, "file 3.sig", &first);
+    write(here, "file 4.sig", &second);
+    // What is bad, or is not there, is found.
+    write(here, "file 7", "changed");
+    write(here, "file 299.sig", "");
+    fs::remove_file(here.join("file 250")).expect("it was made");
+    let screened = of("verify --screen --key public.pem --json");
+    assert_failure(&screened, 4, "3 of 300 signatures not verified");
+    let verdicts: serde_json::Value = serde_json::from_slice(&screened.stdout).expect("it is JSON");
+    let verdicts = verdicts.as_array().expect("a list").iter();
+    let others: Vec<_> = verdicts
+        .filter(|verdict| verdict["verdict"] != "accepted")
+        .map(|verdict| (verdict["file"].as_str(), verdict["verdict"].as_str()))
+        .collect();
+    assert_eq!(
+        others,
+        [
+            (Some("file 7"), Some("FAILED")),
+            (Some("file 250"), Some("unread")),
+            (Some("file 299"), Some("FAILED")),
+        ]
+    );
+    for (line, part) in [
+        (
+            "verify --screen --key public.pem --files-from list",
+            "--screen is for --scheme pkcs1v15",
+        ),
+        (
+            "verify --screen --scheme pkcs1v15 --key public.pem --sig a b",
+            "cannot be used with",
+        ),
+    ] {
+        assert_failure(&typed(here, line), 2, part);
+    }
+}
+
+#[test]
 fn openssl_and_this_program_understand_each_other() {
     let here = folder();
     let here = here.path();

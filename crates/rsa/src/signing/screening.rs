@@ -49,7 +49,8 @@ impl VerifyingKey {
     /// made to undo each other. Digests that were there before are verified by themselves, as the proof needs distinct
     /// messages.
     ///
-    /// On this CPU, whatever the backend. In variable time: signatures and messages are public.
+    /// Products are on the backend's kernel, or, if it has none of this CPU's, on the best of this CPU. In variable time:
+    /// signatures and messages are public.
     ///
     /// # Errors
     ///
@@ -89,7 +90,8 @@ impl VerifyingKey {
         };
         let (screened, rest): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(is_screened);
         let mut is_accepted = vec![false; pairs.len()];
-        let products = ProductContext::new(key.checked(), Kernel::auto());
+        let kernel = Kernel::named(self.public.backend.kernel()).unwrap_or_else(|_| Kernel::auto());
+        let products = ProductContext::new(key.checked(), kernel);
         let passes = |places: &[usize]| self.passes(&products, template.beginning(), places, pairs);
         let verify = |places: &[usize], is_accepted: &mut Vec<bool>| {
             let pairs: Vec<_> = places.iter().map(|&place| pairs[place]).collect();

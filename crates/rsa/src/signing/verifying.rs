@@ -67,7 +67,7 @@ pub struct VerifyingKey {
 /// A public key, made ready when it is first used: many that sign never verify.
 pub(super) struct Public {
     pub(super) key: PublicKey,
-    backend: Box<dyn Backend>,
+    pub(super) backend: Box<dyn Backend>,
     prepared: OnceBox<Pooled>,
 }
 
