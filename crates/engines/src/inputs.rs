@@ -19,7 +19,7 @@ use crate::{
 /// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
 /// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items
 /// are the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for
-/// every eighth, of which one bit was changed. Keys to be imported are the study's, again and again. Operations without
+/// every eighth, of which one bit was changed; to be screened, all. Keys to be imported are the study's, again and again. Operations without
 /// input get none.
 pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, items: usize) -> Vec<u8> {
     let mut rng = seed.stream(stream);
@@ -41,11 +41,12 @@ pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, 
             rng.fill_bytes(&mut messages);
             messages
         }
-        Op::Verify => signed(key, &mut rng, items),
+        Op::Verify => signed(key, &mut rng, items, SPOILT),
+        Op::Screen => signed(key, &mut rng, items, 0),
         Op::ImportPrivate => loading::private_item(key).repeat(items),
         Op::ImportVerify => {
             let public = loading::public_item(key);
-            let signed = signed(key, &mut rng, items);
+            let signed = signed(key, &mut rng, items, SPOILT);
             let each = signed.chunks(DIGEST_BYTES + key.n.len());
             each.flat_map(|signed| [&public[..], signed].concat()).collect()
         }
@@ -94,15 +95,17 @@ fn digest(rng: &mut impl Rng) -> [u8; DIGEST_BYTES] {
     digest
 }
 
-/// Digests with their signatures, one of eight spoilt.
-fn signed(key: &StudyKey, rng: &mut impl Rng, items: usize) -> Vec<u8> {
-    const SPOILT: usize = 7;
+/// Signatures that are spoilt, of eight.
+const SPOILT: usize = 1;
+
+/// Digests with their signatures, the last ones of eight spoilt.
+fn signed(key: &StudyKey, rng: &mut impl Rng, items: usize, spoilt: usize) -> Vec<u8> {
     let mut signed = Vec::with_capacity(items * (DIGEST_BYTES + key.n.len()));
     for item in 0..items {
         let digest = digest(rng);
         let mut signature = private_power_vartime(&emsa_pkcs1_v1_5(&digest, key.n.len()), key);
         let bit = rng.next_u64();
-        if item % 8 == SPOILT {
+        if item % 8 >= 8 - spoilt {
             // Of the lower half, so that it stays below the modulus.
             let half = signature.len() / 2;
             signature[half + (bit >> 3) as usize % half] ^= 1 << (bit & 7);

@@ -180,7 +180,8 @@ impl Job {
             | Op::SignMessage
             | Op::Handshake
             | Op::HandshakeServer
-            | Op::HandshakeResumed => None,
+            | Op::HandshakeResumed
+            | Op::Screen => None,
         }
     }
 

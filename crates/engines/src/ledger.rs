@@ -91,6 +91,9 @@ fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::E
 /// The padding of the signatures that are measured, in words.
 const SIGNATURE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest";
 
+/// As [`SIGNATURE_PADDING`], where signatures are screened.
+const SCREENED_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest; a batch is accepted by its product";
+
 /// As [`SIGNATURE_PADDING`], where the hash is in the time.
 const MESSAGE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a message that is hashed in the time";
 
@@ -152,6 +155,7 @@ impl Ledger {
         let padding = match op {
             Op::Sign | Op::Verify | Op::ImportVerify => Some(SIGNATURE_PADDING.to_owned()),
             Op::SignMessage => Some(MESSAGE_PADDING.to_owned()),
+            Op::Screen => Some(SCREENED_PADDING.to_owned()),
             _ => None,
         };
         Ledger { padding, ..self }

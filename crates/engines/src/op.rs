@@ -44,6 +44,9 @@ pub enum Op {
     HandshakeServer,
     /// A TLS handshake in memory, client and server, that resumes an earlier session, without a signature.
     HandshakeResumed,
+    /// Accepts or refuses PKCS#1 v1.5 signatures of SHA-256 digests, a batch by the product of all: less than
+    /// [`Verify`](Op::Verify) shows.
+    Screen,
 }
 
 /// Bytes that a client of a handshake sends to its server, encrypted.
@@ -73,6 +76,7 @@ pub const DIGEST_BYTES: usize = 32;
 /// | text decrypt | block, `k` | text block, the job's block symbols |
 /// | sign | digest, 32 | signature, `k` |
 /// | verify | digest ‖ signature, 32 + `k` | 1 if the signature is right, else 0: one byte |
+/// | screen | as verify | 1 if the signature is accepted, else 0: one byte |
 /// | import private | [`private_key_bytes`] | `n` of the key that was read, `k` |
 /// | import verify | [`public_key_bytes`], then as verify | as verify |
 /// | sign message | message, the job's message bytes | signature, `k` |
@@ -90,7 +94,7 @@ impl Op {
     /// Every operation, in the order in which tables show them.
     ///
     /// The inputs of a study derive from an operation's place in this list: new ones go to its end.
-    pub const ALL: [Op; 17] = [
+    pub const ALL: [Op; 18] = [
         Op::Private,
         Op::Public,
         Op::Keygen,
@@ -108,6 +112,7 @@ impl Op {
         Op::Handshake,
         Op::HandshakeServer,
         Op::HandshakeResumed,
+        Op::Screen,
     ];
 
     /// The name used on the command line, in the protocol and in every file.
@@ -130,6 +135,7 @@ impl Op {
             Op::Handshake => "handshake",
             Op::HandshakeServer => "handshake_server",
             Op::HandshakeResumed => "handshake_resumed",
+            Op::Screen => "screen",
         }
     }
 
@@ -146,7 +152,7 @@ impl Op {
             Op::TextEncrypt => (bytes, k),
             Op::TextDecrypt => (k, bytes),
             Op::Sign => (DIGEST_BYTES, k),
-            Op::Verify => (DIGEST_BYTES + k, 1),
+            Op::Verify | Op::Screen => (DIGEST_BYTES + k, 1),
             Op::PrimeSearch => (candidates(bits) * h, h + h),
             Op::ImportPrivate => (private_key_bytes(bits), k),
             Op::ImportVerify => (public_key_bytes(bits) + DIGEST_BYTES + k, 1),
@@ -239,6 +245,6 @@ impl FromStr for Op {
 /// A name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private, import_verify, sign_message, handshake, handshake_server and handshake_resumed"
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify, prime_search, import_private, import_verify, sign_message, handshake, handshake_server, handshake_resumed and screen"
 )]
 pub struct UnknownOp(pub String);

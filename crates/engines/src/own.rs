@@ -15,7 +15,7 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    backed::{Bulk, Keyed, private_by_turns, private_key, public_key, refused, strict},
+    backed::{Bulk, Keyed, Screened, private_by_turns, private_key, public_key, refused, strict},
     engine::{Engine, EngineError, EngineInfo, Prepared},
     ensure,
     job::{Job, StudyKey},
@@ -156,6 +156,13 @@ impl Engine for Own {
                 lanes: kernel.lanes(),
                 ..ledger
             }),
+            Op::Screen => Ok(Ledger {
+                constant_time: None,
+                exponent: Some(job.exponent),
+                setup: "Montgomery constants of the power; those of the products are in the time".to_owned(),
+                lanes: kernel.lanes(),
+                ..ledger
+            }),
             Op::Keygen | Op::PrimePair | Op::PrimeSearch => kit::even_bits(job).map(|()| Ledger {
                 rounds: Some(format!(
                     "{} Miller–Rabin, random bases",
@@ -214,6 +221,7 @@ impl Engine for Own {
                 let key = backend.prepare_public(&public_key(job, keys)?);
                 Box::new(Keyed::new(key.map_err(refused)?, job)?)
             }
+            Op::Screen => Box::new(Screened::new(&public_key(job, keys)?, &backend, job)?),
             Op::Totient => setup::totients(job),
             Op::PrivateExponent => setup::private_exponents(job),
             Op::ImportPrivate => {

@@ -100,7 +100,7 @@ pub fn verify<'a>(
             }
             Op::Handshake | Op::HandshakeServer => check_handshake(input, output, HANDSHAKE_FULL),
             Op::HandshakeResumed => check_handshake(input, output, HANDSHAKE_RESUMED),
-            Op::Verify => check_verdict(input, output[0], &n, &e),
+            Op::Verify | Op::Screen => check_verdict(input, output[0], &n, &e),
             Op::PrimeSearch => check_found(input, output),
             Op::ImportPrivate => match key.is_some_and(|key| key.n == output) {
                 true => Ok(()),
@@ -354,7 +354,7 @@ mod tests {
             Op::Handshake | Op::HandshakeServer => [inputs, &[HANDSHAKE_FULL]].concat(),
             Op::HandshakeResumed => [inputs, &[HANDSHAKE_RESUMED]].concat(),
             Op::SignMessage => power_vartime(&emsa_pkcs1_v1_5(&Hash::Sha256.digest(inputs), 64), &d, &n, 64),
-            Op::Verify => vec![1],
+            Op::Verify | Op::Screen => vec![1],
             Op::PrimeSearch => [&key.p[..], &key.q].concat(),
             Op::ImportPrivate => key.n.clone(),
             Op::ImportVerify => vec![1],

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The scheme that is measured.
-const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+pub(super) const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 /// One thread's runner for signing.
 pub(super) struct SigningRunner<R> {

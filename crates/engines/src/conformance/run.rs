@@ -37,6 +37,7 @@ pub fn run(
         for op in [Op::Sign, Op::Verify] {
             suite.signatures(op, items)?;
         }
+        suite.screening(items)?;
         for op in [Op::ImportPrivate, Op::ImportVerify] {
             // The eighth signature is spoilt.
             suite.where_offered(op, items.clamp(1, 9))?;

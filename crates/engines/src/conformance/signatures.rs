@@ -18,19 +18,28 @@ impl Suite<'_> {
         if !self.random_inputs(op, items)? {
             return Ok(());
         }
-        if op == Op::Verify {
-            self.wrong_signatures()?;
+        if matches!(op, Op::Verify | Op::Screen) {
+            self.wrong_signatures(op)?;
         }
         self.batches(op, items.min(9))?;
         self.lengths(op)?;
         self.timed(op)
     }
 
-    /// Signatures that must be rejected, and no more than that, whatever is wrong with them.
-    fn wrong_signatures(&mut self) -> Result<(), SessionError> {
+    /// Screening, of engines that do it: no word of those that do not.
+    pub(super) fn screening(&mut self, items: usize) -> Result<(), SessionError> {
+        match self.session.supports(&self.job(Op::Screen))? {
+            Ok(_) => self.signatures(Op::Screen, items),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Signatures that must be rejected, and no more than that, whatever is wrong with them: by screening, too, as each
+    /// is in a batch without another that would undo it.
+    fn wrong_signatures(&mut self, op: Op) -> Result<(), SessionError> {
         let job = Job {
             batch: 3,
-            ..self.job(Op::Verify)
+            ..self.job(op)
         };
         let k = self.key.n.len();
         let right = inputs(&job, self.key, self.seed, 80, 1);

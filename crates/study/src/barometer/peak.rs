@@ -41,6 +41,8 @@ pub(super) fn least_products(job: &Job, ledger: &Ledger) -> Option<f64> {
     match job.op {
         Op::Private | Op::Sign | Op::SignMessage | Op::HandshakeServer => Some(private()),
         Op::Public | Op::Verify | Op::ImportVerify => Some(public()),
+        // Two products at least.
+        Op::Screen => Some(2.0 * words * words),
         // The client verifies a certificate and a signature.
         Op::Handshake => Some(private() + 2.0 * public()),
         // One test of each prime, if luck could not be better.

@@ -122,6 +122,7 @@ pub fn op_title(op: Op) -> &'static str {
         Op::Sign => "Signing, PKCS#1 v1.5",
         Op::SignMessage => "Signing with the hash, PKCS#1 v1.5",
         Op::Verify => "Verifying, PKCS#1 v1.5",
+        Op::Screen => "Screening signatures, PKCS#1 v1.5",
         Op::ImportPrivate => "Import of a private key",
         Op::ImportVerify => "Import of a public key and one verification",
         Op::Handshake => "TLS handshake, full, client and server",

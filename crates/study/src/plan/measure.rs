@@ -239,7 +239,7 @@ fn operation_s(job: &Job) -> f64 {
     match job.op {
         Op::Keygen | Op::PrimePair | Op::PrimeSearch => PRIMES_S * size.powi(4),
         Op::Totient | Op::PrivateExponent => private_s / 10.0,
-        Op::Public | Op::Verify | Op::ImportVerify | Op::TextEncrypt => match job.exponent {
+        Op::Public | Op::Verify | Op::Screen | Op::ImportVerify | Op::TextEncrypt => match job.exponent {
             Exponent::Fixed(_) => private_s / 20.0,
             // No CRT.
             Exponent::Random => 4.0 * private_s,

@@ -12,6 +12,7 @@ pub(crate) fn unit(job: &Job) -> &'static str {
         Op::PrimePair | Op::PrimeSearch => "prime pairs/s",
         Op::Sign | Op::SignMessage => "signatures/s",
         Op::Verify | Op::ImportVerify => "verifications/s",
+        Op::Screen => "signatures/s",
         Op::ImportPrivate => "keys/s",
         op if op.is_handshake() => "handshakes/s",
         op if op.is_text() => "symbols/s",
