@@ -9,6 +9,9 @@
 //!
 //! A modulus that is there many times is examined once. Memory holds the moduli, not the files.
 
+#[cfg(test)]
+mod measured;
+
 use std::{
     panic::resume_unwind,
     sync::{

@@ -37,8 +37,9 @@ impl fmt::Display for ModulusFault {
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
     ///
-    /// One round of the Miller–Rabin test finds a prime, which passes with every base. The base is 2: it takes no
-    /// randomness, and a product of two primes that passes it is one that somebody made for that.
+    /// A prime passes Euler's criterion and a round of the Miller–Rabin test with every base. The base of both is 2: it
+    /// takes no randomness, and a product of two primes that passes is one that somebody made for that. Only the few
+    /// moduli that pass the criterion, which costs squarings alone, get the round.
     ///
     /// # Errors
     ///
@@ -77,32 +78,46 @@ impl PublicKey {
     pub fn modulus_faults_on(keys: &[&PublicKey], backend: &dyn Backend) -> Result<Vec<Option<ModulusFault>>> {
         let mut faults = Vec::with_capacity(keys.len());
         // A tester takes numbers of one length.
-        let mut by_len: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut by_bits: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (place, key) in keys.iter().enumerate() {
             faults.push(match key.n() {
                 n if has_small_factor(n) => Some(ModulusFault::SmallFactor),
                 n if is_square_vartime(n) => Some(ModulusFault::Square),
-                n => {
-                    by_len.entry(n.len()).or_default().push(place);
+                _ => {
+                    by_bits.entry(key.bits()).or_default().push(place);
                     None
                 }
             });
         }
-        for (len, places) in by_len {
-            let mut tester = backend.tester(8 * len)?;
-            for places in places.chunks(backend.lanes().max(1)) {
-                let moduli: Vec<u8> = places.iter().flat_map(|&place| keys[place].n()).copied().collect();
-                let mut bases = vec![0; moduli.len()];
-                bases.iter_mut().skip(len - 1).step_by(len).for_each(|last| *last = 2);
-                let mut passed = vec![false; places.len()];
-                tester.round(&moduli, &bases, &mut passed)?;
-                for (&place, passed) in places.iter().zip(passed) {
-                    faults[place] = passed.then_some(ModulusFault::Prime);
-                }
+        for (bits, places) in by_bits {
+            let len = bits.div_ceil(8);
+            let mut tester = backend.tester(bits)?;
+            // Squarings alone, and no prime fails it.
+            let mut passed = vec![false; places.len()];
+            tester.pre_test(&moduli(keys, &places), &mut passed)?;
+            let suspects: Vec<usize> = places
+                .into_iter()
+                .zip(passed)
+                .filter_map(|(place, passed)| passed.then_some(place))
+                .collect();
+            if suspects.is_empty() {
+                continue;
+            }
+            let mut two = vec![0; len];
+            two[len - 1] = 2;
+            let mut passed = vec![false; suspects.len()];
+            tester.round(&moduli(keys, &suspects), &two.repeat(suspects.len()), &mut passed)?;
+            for (place, passed) in suspects.into_iter().zip(passed) {
+                faults[place] = passed.then_some(ModulusFault::Prime);
             }
         }
         Ok(faults)
     }
+}
+
+/// The moduli of these keys, one after the other.
+fn moduli(keys: &[&PublicKey], places: &[usize]) -> Vec<u8> {
+    places.iter().flat_map(|&place| keys[place].n()).copied().collect()
 }
 
 impl PrivateKey {

@@ -1,10 +1,12 @@
 //! Trial division by small primes, without dividing.
 
 use super::odd_primes::odd_primes;
+use crate::declassify::declassify;
 use crate::limbs::modulus::inverse_word;
 use crate::limbs::{Nat, words};
+use std::array;
 use std::sync::LazyLock;
-use subtle::{Choice, ConstantTimeEq};
+use subtle::Choice;
 
 /// `true` if 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the
 /// more primes are tried: those below 2^12 up to 512 bits, 2^14 up to 1024 bits, 2^16 above.
@@ -12,29 +14,57 @@ use subtle::{Choice, ConstantTimeEq};
 /// Time depends on the length and, if there is one, on the least factor: a number that has one is of no use as a secret
 /// prime. For all others it depends on the length alone.
 pub fn has_small_factor(candidate: &[u8]) -> bool {
-    let candidate = Nat::from_be(candidate);
-    let high_is_zero = words::is_zero(&candidate[1..]);
-    let is = |prime: u64| high_is_zero & candidate[0].ct_eq(&prime);
-    if bool::from(Choice::from(!candidate[0] as u8 & 1) & !is(2)) {
+    let candidate = Candidate::new(Nat::from_be(candidate));
+    if declassify(Choice::from(candidate.is_even_and_not_two() as u8)) {
         return true;
     }
-    let bound = match 64 * candidate.len() {
+    let bound = match 64 * candidate.limbs.len() {
         0..=512 => 1 << 12,
         513..=1024 => 1 << 14,
         _ => BOUND,
     };
-    SMALL_PRIMES
-        .iter()
-        .take_while(|group| group.primes[0].value < bound)
-        .any(|group| {
-            let rest = group.rest(&candidate);
-            let divides = |prime: &SmallPrime| prime.divides(rest) & !is(prime.value);
-            group
-                .primes
-                .iter()
-                .fold(Choice::from(0), |found, prime| found | divides(prime))
-                .into()
-        })
+    let groups = &SMALL_PRIMES[..SMALL_PRIMES.partition_point(|group| group.primes[0].value < bound)];
+    let (chunks, rest) = groups.as_chunks::<CHAINS>();
+    chunks.iter().any(|groups| candidate.has_factor_in(groups))
+        || rest.iter().any(|group| candidate.has_factor_in(array::from_ref(group)))
+}
+
+/// Groups whose residues are taken together: each is a chain of multiplications, which waits for its own last one.
+const CHAINS: usize = 8;
+
+struct Candidate {
+    limbs: Nat,
+    /// All limbs but the lowest: 0 if the candidate may be a small prime itself.
+    high: u64,
+}
+
+impl Candidate {
+    fn new(limbs: Nat) -> Self {
+        let high = limbs[1..].iter().fold(0, |high, limb| high | limb);
+        Self { limbs, high }
+    }
+
+    /// 1 if the candidate is not this small prime, else 0.
+    fn is_not(&self, prime: u64) -> u64 {
+        let difference = self.limbs[0] ^ prime | self.high;
+        (difference | difference.wrapping_neg()) >> 63
+    }
+
+    fn is_even_and_not_two(&self) -> u64 {
+        !self.limbs[0] & 1 & self.is_not(2)
+    }
+
+    /// `true` if a prime of these groups divides the candidate without being it.
+    fn has_factor_in<const COUNT: usize>(&self, groups: &[Group; COUNT]) -> bool {
+        let rests = rests(groups, &self.limbs);
+        let mut found = 0;
+        for (group, rest) in groups.iter().zip(rests) {
+            for prime in &group.primes {
+                found |= prime.divides(rest) & self.is_not(prime.value);
+            }
+        }
+        declassify(Choice::from(found as u8))
+    }
 }
 
 /// Primes whose product fits a limb.
@@ -86,26 +116,29 @@ static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
     groups
 });
 
-impl Group {
-    /// A word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their product, up to one
-    /// multiple of it (Jebelean, "An algorithm for exact division", 1993; GMP's `mpn_modexact_1_odd`). Two
-    /// multiplications a limb, and no division, whose time could depend on its operands.
-    fn rest(&self, a: &[u64]) -> u64 {
-        a.iter().fold(0, |rest, &limb| {
-            let (difference, borrow) = words::sbb(limb, rest, false);
-            let (_, high) = words::mac(difference.wrapping_mul(self.inverse), self.product, 0, 0);
-            high + u64::from(borrow)
-        })
+/// For each group a word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their product,
+/// up to one multiple of it (Jebelean, "An algorithm for exact division", 1993; GMP's `mpn_modexact_1_odd`). Two
+/// multiplications a limb, and no division, whose time could depend on its operands.
+fn rests<const COUNT: usize>(groups: &[Group; COUNT], a: &[u64]) -> [u64; COUNT] {
+    let factors = groups.each_ref().map(|group| (group.product, group.inverse));
+    let mut rests = [0; COUNT];
+    for &limb in a {
+        for (rest, (product, inverse)) in rests.iter_mut().zip(factors) {
+            let (difference, borrow) = words::sbb(limb, *rest, false);
+            let (_, high) = words::mac(difference.wrapping_mul(inverse), product, 0, 0);
+            *rest = high + u64::from(borrow);
+        }
     }
+    rests
 }
 
 impl SmallPrime {
-    /// `true` if the prime divides `a`: only then is a / p mod 2^64 a quotient (Granlund and Montgomery 1994, section
-    /// 9).
-    fn divides(&self, a: u64) -> Choice {
+    /// 1 if the prime divides `a`, else 0: only then is a / p mod 2^64 a quotient (Granlund and Montgomery 1994,
+    /// section 9).
+    fn divides(&self, a: u64) -> u64 {
         let quotient = a.wrapping_mul(self.inverse);
         let (_, too_large) = words::sbb(self.largest_quotient, quotient, false);
-        !Choice::from(u8::from(too_large))
+        u64::from(!too_large)
     }
 }
 

@@ -10,19 +10,20 @@
 //! What generators in the field were found to make are a prime and the next one, which take one step (Böck, "Fermat
 //! Factorization in the Wild", 2023; CVE-2022-26320).
 //!
-//! A square is a square modulo everything, and modulo the numbers of [`FILTER`] together two numbers in a million are.
-//! Only those have their root taken. Which steps may be squares modulo a small number repeats after so many steps, so
-//! that 64 steps cost a look-up for each small number, until none is left. Moduli are public, and the time is variable.
+//! Where a² − n is no square modulo a small number ([`FILTER`]), it is none. Which steps that leaves repeats after so
+//! many steps as the number is, so that a word has the steps of 64, and a few words those of all blocks of 64: the words
+//! of each small number are joined to those of all, until two steps in a million are left, of which the root is taken.
+//! Moduli are public, and the time is variable.
 
 use num_bigint::BigUint;
 
-use crate::keys::square::is_square;
+use crate::keys::square::{FILTER, is_square, residues, squares};
 
 /// Steps after which the primes are taken for far enough apart.
 pub(super) const STEPS: u32 = 1 << 16;
 
-/// Moduli by which a² − n is filtered: small enough for a set of residues in a word, and with no factor in common.
-const FILTER: [u64; 16] = [64, 63, 55, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61];
+/// Words of a bit for each step.
+const BLOCKS: usize = STEPS as usize / 64;
 
 /// How many steps Fermat's method takes to factor an odd `n`, big-endian, if it takes at most [`STEPS`]. A square takes
 /// one.
@@ -33,70 +34,45 @@ pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
         true => root,
         false => root + 1_u32,
     };
-    let filter = FILTER.map(|modulus| Residues::of(modulus, word(&n % modulus), word(&first % modulus)));
-    (0..STEPS / 64)
-        .find_map(|block| {
-            let begin = 64 * block;
-            let mut left = u64::MAX;
-            for residues in &filter {
-                left &= residues.may_be_squares(begin as usize);
-                if left == 0 {
-                    return None;
-                }
+    let mut left = [u64::MAX; BLOCKS];
+    for ((modulus, n), a) in FILTER.into_iter().zip(residues(&n)).zip(residues(&first)) {
+        let may_be = blocks(modulus, n, a);
+        for left in left.chunks_mut(modulus as usize) {
+            for (left, may_be) in left.iter_mut().zip(&may_be) {
+                *left &= may_be;
             }
-            (0..64)
-                .filter(|step| left >> step & 1 == 1)
-                .map(|step| begin + step)
-                .find(|&step| {
-                    let a = &first + step;
-                    is_square(&(&a * &a - &n))
-                })
-        })
-        .map(|step| step + 1)
-}
-
-/// Steps that may lead to a square, modulo a small number.
-struct Residues {
-    /// Of each step of a period, it and the 63 after it: a bit is set where a² − n is a square modulo the number.
-    windows: Vec<u64>,
-}
-
-impl Residues {
-    /// Of n and the first a, modulo the number.
-    fn of(modulus: u64, n: u64, a: u64) -> Residues {
-        let squares = squares(modulus);
-        let bit = |step: u64| u64::from(may_be_square(modulus, squares, n, a + step));
-        let mut window = (0..64).fold(0, |window, step| window | bit(step) << step);
-        let windows = (0..modulus).map(|step| {
-            let this = window;
-            window = window >> 1 | bit(step + 64) << 63;
-            this
-        });
-        Residues {
-            windows: windows.collect(),
         }
     }
+    let steps = (0..).zip(left).flat_map(|(block, mut left)| {
+        let next = move || {
+            let step = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            Some(64 * block + step)
+        };
+        std::iter::from_fn(next)
+    });
+    let mut steps = steps.filter(|step| {
+        let a = &first + step;
+        is_square(&(&a * &a - &n))
+    });
+    steps.next().map(|step| step + 1)
+}
 
-    /// The bits of 64 steps from this one on.
-    fn may_be_squares(&self, step: usize) -> u64 {
-        self.windows[step % self.windows.len()]
+/// Steps that may lead to a square, modulo a small number: a bit each, in words of 64 steps, which repeat after as many
+/// words as the number is. Of n and the first a, modulo the number.
+fn blocks(modulus: u64, n: u64, a: u64) -> Vec<u64> {
+    let squares = squares(modulus);
+    let bit = |a: u64| squares >> ((a * a + modulus - n) % modulus) & 1;
+    let period = (0..modulus).fold(0, |period, a| period | u128::from(bit(a)) << a);
+    let mut bits = period;
+    let mut len = modulus;
+    while len < 128 {
+        bits |= bits << len;
+        len *= 2;
     }
-}
-
-/// The squares modulo a number of at most 64: bit x is set if x is one.
-fn squares(modulus: u64) -> u64 {
-    (0..modulus).fold(0, |set, x| set | 1 << (x * x % modulus))
-}
-
-/// Returns whether a² − n is a square modulo a number.
-fn may_be_square(modulus: u64, squares: u64, n: u64, a: u64) -> bool {
-    let a = a % modulus;
-    squares >> ((a * a + modulus - n) % modulus) & 1 == 1
-}
-
-/// A number below a small one.
-fn word(small: BigUint) -> u64 {
-    small.iter_u64_digits().next().unwrap_or(0)
+    (0..modulus)
+        .map(|block| (bits >> ((a + 64 * block) % modulus)) as u64)
+        .collect()
 }
 
 #[cfg(test)]
@@ -104,31 +80,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_filter_passes_every_square_and_hardly_anything_else() {
-        // a = 0 and n = −x: a² − n = x.
-        let filter = FILTER.map(|modulus| (modulus, squares(modulus)));
-        let passes = |x: u64| {
-            let mut each = filter.iter();
-            each.all(|&(modulus, squares)| may_be_square(modulus, squares, (modulus - x % modulus) % modulus, 0))
-        };
-        assert!((0..100_000).all(|root: u64| passes(root * root)));
-        let others = (0..1_000_000_u64)
-            .map(|x| (1 << 40) + x)
-            .filter(|&x| x.isqrt() * x.isqrt() != x && passes(x))
-            .count();
-        assert!(others < 30, "{others} of a million");
-    }
-
-    #[test]
-    fn windows_have_the_bits_of_their_steps() {
+    fn words_have_the_bits_of_their_steps() {
         for modulus in FILTER {
-            let residues = Residues::of(modulus, 5, 3);
-            for begin in [0, 64, 640, 65_472] {
-                let window = residues.may_be_squares(begin);
+            let words = blocks(modulus, 5, 3);
+            for block in [0, 1, 10, BLOCKS - 1] {
+                let word = words[block % words.len()];
                 for step in 0..64 {
-                    let a = 3 + begin as u64 + step;
-                    let expected = may_be_square(modulus, squares(modulus), 5, a);
-                    assert_eq!(window >> step & 1 == 1, expected, "{modulus} {a}");
+                    let a = 3 + 64 * block as u64 + step;
+                    let value = (a * a + 5 * modulus - 5) % modulus;
+                    let expected = (0..modulus).any(|root| root * root % modulus == value);
+                    assert_eq!(word >> step & 1 == 1, expected, "{modulus} {a}");
                 }
             }
         }
@@ -139,6 +100,14 @@ mod tests {
         // 5959 = 59 · 101: ⌈√n⌉ = 78, and 80² − n = 21², the third. 3 · 3 at once; 3 · 1009 at 506, from 56 on.
         for (n, steps) in [(5959_u32, 3), (9, 1), (3 * 1009, 506 - 56 + 1)] {
             assert_eq!(fermat_steps_vartime(&n.to_be_bytes()), Some(steps), "{n}");
+        }
+        // The last step, and the one after it: 2 a (steps − 1) < b² < 2 a steps − steps².
+        for (steps, found) in [(STEPS, Some(STEPS)), (STEPS + 1, None)] {
+            let a: BigUint = BigUint::from(5_u8) << 200;
+            let b: BigUint = (&a * 2_u8 * (steps - 1)).sqrt() + 1_u8;
+            let b = &b + u32::from(!b.bit(0));
+            let n: BigUint = &a * &a - &b * &b;
+            assert_eq!(fermat_steps_vartime(&n.to_bytes_be()), found, "{steps}");
         }
     }
 }

@@ -13,7 +13,6 @@
 //! that divide it. A random number of so many bits has a run of [`RUN`] bits in one case of 2^90. Of a private key each
 //! prime is looked at by itself, in constant time but for what is found.
 
-use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 /// The longest period: a pattern of 7 bits whose 16-bit words were swapped in pairs has 224.
@@ -33,28 +32,60 @@ pub(super) enum Pattern {
 
 /// The pattern that shows in a modulus, big-endian.
 pub(super) fn pattern_vartime(n: &[u8]) -> Option<Pattern> {
-    let n = BigUint::from_bytes_be(n);
-    let half = usize::try_from(n.bits() / 2).unwrap_or(0);
+    let mut n = words_of(n).to_vec();
+    trim(&mut n);
+    let bits = n.last().map_or(0, |last| 64 * n.len() - last.leading_zeros() as usize);
     // Beyond this, no run is left between the parts of the product.
-    let longest = LONGEST.min(half.saturating_sub(RUN + 13) / 4);
+    let longest = LONGEST.min((bits / 2).saturating_sub(RUN + 13) / 4);
     if has_run(&n) {
         return Some(Pattern::Modulus(1));
     }
+    let (mut once, mut twice) = (Vec::new(), Vec::new());
     // A shorter period has a multiple among these. The first that shows decides: a part of the modulus that repeats
     // shows in the second product, too, at other multiples.
     (longest / 2 + 1..=longest).find_map(|period| {
-        let once = (&n << period) - &n;
+        times_ones(&n, period, &mut once);
         if has_run(&once) {
             return Some(Pattern::Modulus(period));
         }
-        let twice = (&once << period) - &once;
+        times_ones(&once, period, &mut twice);
         has_run(&twice).then_some(Pattern::Primes(period))
     })
 }
 
-/// Returns whether a number has [`RUN`] equal bits in a row.
-fn has_run(number: &BigUint) -> bool {
-    let words = number.to_u64_digits();
+/// product = number (2^period − 1), in words, the lowest first, without zeros above it.
+fn times_ones(number: &[u64], period: usize, product: &mut Vec<u64>) {
+    let (whole, part) = (period / 64, period % 64);
+    product.clear();
+    product.resize(whole, 0);
+    let mut below = 0;
+    for &word in number.iter().chain(&[0]) {
+        // Twice, since a shift by 64 is none.
+        product.push(word << part | below >> 1 >> (63 - part));
+        below = word;
+    }
+    let mut borrow = false;
+    let (low, high) = product.split_at_mut(number.len());
+    for (word, &less) in low.iter_mut().zip(number) {
+        let (difference, under) = word.overflowing_sub(less);
+        let (difference, under_again) = difference.overflowing_sub(u64::from(borrow));
+        (*word, borrow) = (difference, under | under_again);
+    }
+    for word in high {
+        (*word, borrow) = word.overflowing_sub(u64::from(borrow));
+    }
+    trim(product);
+}
+
+/// Takes away the zeros above a number.
+fn trim(words: &mut Vec<u64>) {
+    while words.last() == Some(&0) {
+        words.pop();
+    }
+}
+
+/// Returns whether a number, in words without zeros above it, has [`RUN`] equal bits in a row.
+fn has_run(words: &[u64]) -> bool {
     // So many bits fill 50 of a word from one of its ends, at the least: where neighbours differ, 14 to 48 are clear.
     const MIDDLE: u64 = (1 << (RUN / 2 - 1)) - (1 << (64 - RUN / 2));
     let may_be_in = |&word: &u64| (word ^ word >> 1) & MIDDLE == 0;
@@ -63,7 +94,7 @@ fn has_run(number: &BigUint) -> bool {
     };
     // The zeros above the number are none of its bits.
     let may_be_in_last = last.leading_zeros() as usize <= 64 - RUN / 2 && may_be_in(last);
-    (may_be_in_last || others.iter().any(may_be_in)) && longest_run(&words) >= RUN
+    (may_be_in_last || others.iter().any(may_be_in)) && longest_run(words) >= RUN
 }
 
 fn longest_run(words: &[u64]) -> usize {
@@ -118,6 +149,8 @@ pub(super) fn words_of(bytes: &[u8]) -> Zeroizing<Vec<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigUint;
+
     use super::*;
 
     #[test]
@@ -126,9 +159,25 @@ mod tests {
         for place in 64..300_usize {
             let mut number = noise.clone();
             (place..place + RUN).for_each(|bit| number.set_bit(bit as u64, place % 2 == 0));
-            assert!(has_run(&number), "{place}");
+            assert!(has_run(&number.to_u64_digits()), "{place}");
             number.set_bit((place + RUN / 2) as u64, place % 2 != 0);
-            assert!(!has_run(&number), "{place}");
+            assert!(!has_run(&number.to_u64_digits()), "{place}");
+        }
+    }
+
+    #[test]
+    fn products_with_ones_are_those_of_shifts() {
+        for bytes in [1, 7, 8, 9, 64, 65] {
+            let number = BigUint::from_bytes_be(&vec![0xa7; bytes]);
+            for period in [1, 63, 64, 65, 127, 128, 200] {
+                let mut product = vec![1];
+                times_ones(&number.to_u64_digits(), period, &mut product);
+                assert_eq!(
+                    product,
+                    ((&number << period) - &number).to_u64_digits(),
+                    "{bytes} {period}"
+                );
+            }
         }
     }
 

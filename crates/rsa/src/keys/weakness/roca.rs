@@ -67,8 +67,12 @@ impl Logarithm {
     }
 }
 
+/// The remainder of `n`, big-endian, by a modulus below 2^32: 32 bits a step.
 fn remainder(n: &[u8], modulus: u64) -> u64 {
-    n.iter().fold(0, |rest, &byte| (rest << 8 | u64::from(byte)) % modulus)
+    n.rchunks(4).rev().fold(0, |rest, bytes| {
+        let word = bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        (rest << 32 | word) % modulus
+    })
 }
 
 fn is_prime(odd: u64) -> bool {

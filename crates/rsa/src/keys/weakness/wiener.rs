@@ -9,16 +9,17 @@
 //! it is public, and the time is variable.
 
 use num_bigint::BigUint;
+use rsalab_arith::integer::bits_vartime;
 
 use crate::keys::square::is_square;
 
 /// Returns whether the attack finds the private exponent of a modulus and a public exponent, both big-endian.
 pub(super) fn finds_vartime(n: &[u8], e: &[u8]) -> bool {
-    let (n, e) = (BigUint::from_bytes_be(n), BigUint::from_bytes_be(e));
     // e d > φ / g, with a g that nobody makes long.
-    if 4 * e.bits() < 3 * n.bits().saturating_sub(64) {
+    if 4 * bits_vartime(e) < 3 * bits_vartime(n).saturating_sub(64) {
         return false;
     }
+    let (n, e) = (BigUint::from_bytes_be(n), BigUint::from_bytes_be(e));
     let one = BigUint::from(1_u8);
     let (mut above, mut below) = (e.clone(), n.clone());
     // Numerators and denominators of the last two convergents.
