@@ -106,12 +106,12 @@ impl Peer {
             .ok()
     }
 
-    /// The worker passes the suite, and offers everything but these operations. Imports, signatures of
-    /// messages and handshakes are tried where they are offered.
+    /// The worker passes the suite, and offers everything but these operations. Imports, signatures of messages, screening
+    /// and handshakes are tried where they are offered.
     pub fn conforms(&self, not_offered: &[Op]) {
         let tried = assert_worker_conforms(&self.location(), &Scope::of_the_environment());
         let not_offered: BTreeSet<Op> = not_offered.iter().copied().collect();
-        let some = [Op::ImportPrivate, Op::ImportVerify, Op::SignMessage].into_iter();
+        let some = [Op::ImportPrivate, Op::ImportVerify, Op::SignMessage, Op::Screen].into_iter();
         let some: BTreeSet<Op> = some.chain(Op::ALL.into_iter().filter(|op| op.is_handshake())).collect();
         assert_eq!(&tried - &some, &(&BTreeSet::from(Op::ALL) - &not_offered) - &some);
     }
