@@ -116,9 +116,9 @@ static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
     groups
 });
 
-/// For each group a word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their product,
-/// up to one multiple of it (Jebelean, "An algorithm for exact division", 1993; GMP's `mpn_modexact_1_odd`). Two
-/// multiplications a limb, and no division, whose time could depend on its operands.
+/// For each group a word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their
+/// product, up to one multiple of it (Jebelean, "An algorithm for exact division", 1993; GMP's `mpn_modexact_1_odd`).
+/// Two multiplications a limb, and no division, whose time could depend on its operands.
 fn rests<const COUNT: usize>(groups: &[Group; COUNT], a: &[u64]) -> [u64; COUNT] {
     let factors = groups.each_ref().map(|group| (group.product, group.inverse));
     let mut rests = [0; COUNT];

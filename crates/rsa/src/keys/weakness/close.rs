@@ -11,9 +11,9 @@
 //! Factorization in the Wild", 2023; CVE-2022-26320).
 //!
 //! Where a² − n is no square modulo a small number ([`FILTER`]), it is none. Which steps that leaves repeats after so
-//! many steps as the number is, so that a word has the steps of 64, and a few words those of all blocks of 64: the words
-//! of each small number are joined to those of all, until two steps in a million are left, of which the root is taken.
-//! Moduli are public, and the time is variable.
+//! many steps as the number is, so that a word has the steps of 64, and a few words those of all blocks of 64: the
+//! words of each small number are joined to those of all, until two steps in a million are left, of which the root is
+//! taken. Moduli are public, and the time is variable.
 
 use num_bigint::BigUint;
 

@@ -1,8 +1,4 @@
-//! Products and batch GCD of `rsalab-product` compared with GMP, interleaved.
-//!
-//! `products BITS…` multiplies two numbers of as many bits, on every kernel; `products moduli COUNT [THREADS]` looks
-//! for shared factors of moduli of 2048 bits, on GMP by a product tree and a remainder tree modulo squares (the method
-//! of fastgcd), of which each level's nodes are given to as many threads.
+//! Shared factors of many moduli, on GMP by a product tree and a remainder tree modulo squares: the method of fastgcd.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -10,79 +6,7 @@ use std::{
 };
 
 use gmp_mpfr_sys::gmp;
-use rsalab_product::{Kernel, Multiplier, shared_factors};
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.first().map(String::as_str) {
-        Some("moduli") => {
-            let number = |i: usize| arguments.get(i).map(|text| text.parse::<usize>().expect("a number"));
-            moduli(number(1).expect("how many moduli"), number(2).unwrap_or(1));
-        }
-        Some(_) => {
-            for bits in &arguments {
-                products(bits.parse::<f64>().expect("bits") as usize / 64);
-            }
-        }
-        None => println!("usage: products BITS… | products moduli COUNT [THREADS]"),
-    }
-}
-
-/// Limbs that need not be unpredictable.
-fn random(seed: u64) -> impl FnMut() -> u64 {
-    let mut x = seed | 1;
-    move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x
-    }
-}
-
-/// The median, and what the middle half is between.
-fn middle(mut values: Vec<f64>) -> (f64, f64, f64) {
-    values.sort_by(f64::total_cmp);
-    let at = |share: f64| values[(share * (values.len() - 1) as f64).round() as usize];
-    (at(0.5), at(0.25), at(0.75))
-}
-
-fn products(limbs: usize) {
-    let mut next = random(7);
-    let a: Vec<u64> = (0..limbs).map(|_| next()).collect();
-    let b: Vec<u64> = (0..limbs).map(|_| next()).collect();
-    let mut out = vec![0_u64; 2 * limbs];
-    let times = (50_000 / limbs).max(1);
-    let rounds = (4_000_000 / limbs).clamp(3, 50);
-    for &kernel in Kernel::all() {
-        let multiplier = Multiplier::with_kernel(kernel, 1);
-        let (mut own, mut ratio) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            let start = Instant::now();
-            let mut product = Vec::new();
-            for _ in 0..times {
-                product = multiplier.multiply(&a, &b);
-            }
-            let ours = start.elapsed().as_secs_f64() / times as f64;
-            let start = Instant::now();
-            for _ in 0..times {
-                // SAFETY: both factors have as many limbs as is said, the result has room for those of both.
-                unsafe { gmp::mpn_mul(out.as_mut_ptr(), a.as_ptr(), limbs as i64, b.as_ptr(), limbs as i64) };
-            }
-            let theirs = start.elapsed().as_secs_f64() / times as f64;
-            assert!(product == out, "products differ");
-            own.push(ours);
-            ratio.push(theirs / ours);
-        }
-        let (time, _, _) = middle(own);
-        let (ratio, low, high) = middle(ratio);
-        println!(
-            "{} bits, {}: {:.3} ms, {ratio:.2} ({low:.2}–{high:.2}) times as fast as GMP",
-            64 * limbs,
-            kernel.name(),
-            1e3 * time,
-        );
-    }
-}
+use rsalab_product::shared_factors;
 
 /// An integer of GMP.
 struct Integer(gmp::mpz_t);
@@ -197,8 +121,9 @@ fn cpu() -> f64 {
     ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-fn moduli(count: usize, threads: usize) {
-    let mut next = random(11);
+/// Looks for shared factors of so many moduli of 2048 bits, and compares the times.
+pub(crate) fn compare(count: usize, threads: usize) {
+    let mut next = crate::random(11);
     let mut modulus = || -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..32).flat_map(|_| next().to_be_bytes()).collect();
         bytes[0] |= 0x80;
