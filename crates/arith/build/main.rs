@@ -1,6 +1,6 @@
 //! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number
-//! and for two, and the list of them; for `avx2_tiles.rs` one for each kind of tile, and the arms of a `match` that
-//! names them.
+//! and for two, and the list of them; for `ifma_blocks.rs` one for each operation on blocks; for `avx2_tiles.rs` one for
+//! each kind of tile, and the arms of a `match` that names them.
 
 /// A line of assembly.
 macro_rules! put {
@@ -12,6 +12,7 @@ macro_rules! put {
 /// Structures that the code's callers compile, too.
 #[path = "../src/kernel/x86_64/generated/mod.rs"]
 mod agreed;
+mod blocks;
 mod rows;
 mod tiles;
 
@@ -31,6 +32,9 @@ fn main() -> io::Result<()> {
             let text = rows::Function::new(digits, numbers).text();
             write(&format!("{digits}x{numbers}.s"), text)?;
         }
+    }
+    for (name, text) in blocks::all() {
+        write(&format!("block_{name}.s"), text)?;
     }
     write("lengths.rs", rows::lengths())?;
     let tiles = tiles::all();

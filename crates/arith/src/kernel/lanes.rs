@@ -6,6 +6,7 @@
 //! cannot be joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be
 //! inlined into it; a test reads the machine code to see that it was.
 
+use super::mont52x8::tens;
 use crate::limbs::words;
 use std::hint::black_box;
 
@@ -25,6 +26,9 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     type Token: Copy + Send + Sync + 'static;
     /// One truth value a lane.
     type Mask: Copy;
+
+    /// `true` if the form has code of its own for numbers of two and more blocks of ten digits.
+    const HAS_TENS: bool = false;
 
     /// Does `work` compiled for this form.
     fn run<W: Work>(token: Self::Token, work: W);
@@ -67,6 +71,10 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn equal_bits(self, b: Self) -> Self;
     /// The bits of `b` where those of `bits` are set, and of `self` elsewhere. All three are read whole.
     fn choose(self, b: Self, bits: Self) -> Self;
+    /// Does the operation by the form's own code, if it has any.
+    fn tens(_: Self::Token, _: tens::Operation<'_, '_>) {
+        unreachable!("this form has no code of its own");
+    }
 }
 
 /// Something to do over any form of lanes.

@@ -34,7 +34,10 @@ macro_rules! for_each_kernel {
                 }
                 tests {
                     limbs: crate::kernel::mont52x8::tests::LIMBS,
-                    code: [("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000], IN_VECTORS)],
+                    code: [
+                        ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000], IN_VECTORS),
+                        ("ifma_blocks::code::", "vpmadd52luq", "%zmm", [14, 1000], BLOCKS),
+                    ],
                 };
 
             #[cfg(target_arch = "x86_64")]

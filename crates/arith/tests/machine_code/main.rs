@@ -40,6 +40,8 @@ const ROWS: Reading = Reading {
     memory: Memory::Digits,
     in_vectors_alone: true,
 };
+/// General registers hold pointers and counts, some of them from an array of structures; see `build/blocks/`.
+const BLOCKS: Reading = IN_VECTORS;
 /// Numbers live in general registers.
 const LIMBS: Reading = Reading {
     memory: Memory::Digits,

@@ -4,13 +4,26 @@ use super::blocks::square as square_in_blocks;
 use super::fixed_window::tens;
 use super::fused::square as square_fused;
 use super::moduli::{Moduli, vec8s, vec8s_mut};
-use super::operations::{fused_operands, reduce};
+use super::operations::{by_tens, fused_operands, reduce};
+use super::tens::Factors;
 use crate::kernel::Doublings;
-use crate::kernel::lanes::{Lanes, Work};
+use crate::kernel::lanes::{Lanes, Vec8, Work};
 
 /// Steps of one bit for each lane.
 fn steps(bits: &[u8]) -> impl Iterator<Item = &[u8; 8]> {
     bits.as_chunks().0.iter()
+}
+
+/// All bits set in the lanes whose bit is set.
+#[inline(always)]
+fn set_bits<V: Lanes>(token: V::Token, bits: &[u8; 8]) -> Vec8 {
+    let mut vec = [0; 8];
+    for (word, &bit) in vec.iter_mut().zip(bits) {
+        *word = u64::from(bit);
+    }
+    let bits = V::load(token, &vec).equal_bits(V::splat(token, 1));
+    bits.store(&mut vec);
+    vec
 }
 
 /// The lanes whose bit is set.
@@ -42,8 +55,15 @@ impl Work for One<'_> {
                 }
             }
             Err(a) => {
-                let t = &mut vec8s_mut(working)[..2 * a.len()];
+                let t = vec8s_mut(working);
                 for bits in steps(bits) {
+                    if V::HAS_TENS {
+                        let double = &set_bits::<V>(token, bits);
+                        if by_tens::<V>(token, moduli, Factors::Square, a, t, Some(double), None) {
+                            continue;
+                        }
+                    }
+                    let t = &mut t[..2 * a.len()];
                     square_in_blocks::<V>(token, t, a);
                     reduce::<V>(token, moduli, t, a, set::<V>(token, bits));
                 }

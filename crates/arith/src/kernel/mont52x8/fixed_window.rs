@@ -1,9 +1,12 @@
 //! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one
 //! alone for all others.
 
+use super::blocks::LARGE;
 use super::fused::{DIGITS, multiply, square};
-use super::lookup::look_up;
+use super::lookup::{look_up, wanted};
 use super::moduli::{Moduli, vec8s, vec8s_mut};
+use super::operations::by_tens;
+use super::tens::{self, Factors, LookUp};
 use crate::kernel::FixedWindow;
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 
@@ -80,6 +83,53 @@ impl Work for One<'_> {
             stream.multiply::<V>(token);
         }
         vec8s_mut(power.value).copy_from_slice(stream.value);
+    }
+}
+
+/// One of numbers for which the lanes' form has code of its own: while it squares, it looks up.
+pub(super) struct Tens<'a>(pub(super) FixedWindow<'a, Moduli>, pub(super) usize);
+
+impl Tens<'_> {
+    /// `true` if there is code for such numbers, and the squarings of a window are as many as it takes to look up.
+    pub(super) fn fit<V: Lanes>(digits: usize, width: usize) -> bool {
+        let in_time = |parts| parts <= width * (digits / LARGE);
+        V::HAS_TENS && tens::fit(digits) && LookUp::parts(1 << width, digits).is_some_and(in_time)
+    }
+
+    /// Vecs of working memory.
+    pub(super) fn working(digits: usize) -> usize {
+        tens::working(digits) + MOST_ENTRIES
+    }
+}
+
+/// Entries of a table, at most.
+const MOST_ENTRIES: usize = 64;
+
+impl Work for Tens<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self(power, width) = self;
+        let moduli = power.moduli;
+        let (value, selected, table) = (vec8s_mut(power.value), vec8s_mut(power.selected), vec8s(power.table));
+        let (t, masks) = vec8s_mut(power.working).split_at_mut(tens::working(value.len()));
+        let masks = &mut masks[..1 << width];
+        for digits in power.digits.as_chunks().0 {
+            mask_entries::<V>(token, masks, digits);
+            let mut look_up = LookUp::new(table, masks, selected);
+            for _ in 0..width {
+                by_tens::<V>(token, moduli, Factors::Square, value, t, None, Some(&mut look_up));
+            }
+            by_tens::<V>(token, moduli, Factors::Product(selected), value, t, None, None);
+        }
+    }
+}
+
+/// For each entry, all bits set in the lanes whose digit it is.
+#[inline(always)]
+fn mask_entries<V: Lanes>(token: V::Token, masks: &mut [Vec8], digits: &[u8; 8]) {
+    let wanted = wanted::<V>(token, digits);
+    for (number, mask) in (0..).zip(masks) {
+        wanted.equal_bits(V::splat(token, number)).store(mask);
     }
 }
 

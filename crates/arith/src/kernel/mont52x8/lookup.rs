@@ -13,16 +13,11 @@ pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     digits: [&[u8]; WINDOWS],
     mut selected: [&mut [Vec8]; WINDOWS],
 ) {
-    let mut wanted = [V::splat(token, 0); WINDOWS];
-    for (wanted, digits) in wanted.iter_mut().zip(digits) {
-        // As many as the compiler knows: of a loop over any number it makes loads and stores under masks.
-        let digits: &[u8; 8] = digits.first_chunk().expect("a digit for each lane");
-        let mut vec = [0; 8];
-        for (word, &digit) in vec.iter_mut().zip(digits) {
-            *word = u64::from(digit);
-        }
-        *wanted = V::load(token, &vec);
+    let mut all_wanted = [V::splat(token, 0); WINDOWS];
+    for (all_wanted, digits) in all_wanted.iter_mut().zip(digits) {
+        *all_wanted = wanted::<V>(token, digits.first_chunk().expect("a digit for each lane"));
     }
+    let wanted = all_wanted;
     let stride = selected[0].len();
     let mut at = 0;
     while at + LARGE <= stride {
@@ -32,6 +27,17 @@ pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     if at < stride {
         pick::<V, SMALL, WINDOWS>(token, (table, at), &wanted, &mut selected);
     }
+}
+
+/// A digit for each lane, in vecs: as many as the compiler knows, which makes loads and stores under masks of a loop over
+/// any number.
+#[inline(always)]
+pub(super) fn wanted<V: Lanes>(token: V::Token, digits: &[u8; 8]) -> V {
+    let mut vec = [0; 8];
+    for (word, &digit) in vec.iter_mut().zip(digits) {
+        *word = u64::from(digit);
+    }
+    V::load(token, &vec)
 }
 
 /// [`look_up`] of VECS vecs from `at` on, held in registers while the entries pass by.

@@ -8,6 +8,8 @@
 //!             t = (t + q n) / 2^520, q digit by digit                             blocks::reduce_rows
 //!             result < 3 n, digits < 2^52
 //! L = 10      product and reduction in one path, all columns in registers         fused
+//! L = 20, 30… the same in blocks of ten by ten, in assembly where the lanes have it: pairs of blocks after Karatsuba,
+//!             and a table is looked up beside the reductions                      tens, x86_64::ifma_blocks
 //! power       for each window: square `width` times, look up, multiply            fixed_window
 //! ```
 //!
@@ -60,7 +62,8 @@
 //!   copy for squarings that have a look-up interleaved a pass took 165,000, which is more than the CPU keeps decoded.
 //! - Look-up: all entries pass by ten vectors in registers, merged under a mask for each entry. It is bound by loads,
 //!   two a cycle; so where numbers have more than ten digits, two windows are looked up while the table is read once.
-//! - Windows: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would leave a
+//! - Where tables are looked up beside squarings (`tens`), it is in slots that are free there: windows of 5 bits.
+//! - Windows elsewhere: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would leave a
 //!   first-level cache of 48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
 
 mod blocks;
@@ -74,6 +77,7 @@ mod lookup;
 mod moduli;
 mod operations;
 mod set_up;
+pub(crate) mod tens;
 
 use super::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes};
 use super::{Doublings, FixedWindow, LaneKernel, exp_fixed_window, window_width};
@@ -130,13 +134,19 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         // digits on a multiplication costs more than reading it. Measured: see the notes.
         match (bits, digits(limbs)) {
             (..=384, _) => window_width(bits),
+            // Looked up beside the squarings, in the time that they take.
+            (_, digits) if fixed_window::Tens::fit::<V>(digits, 5) => 5,
             (_, ..=10 | 25..60) => 4,
             _ => 5,
         }
     }
 
     fn working_words(limbs: usize) -> usize {
-        let values = match digits(limbs) {
+        let digits = digits(limbs);
+        if V::HAS_TENS && tens::fit(digits) {
+            return 8 * fixed_window::Tens::working(digits);
+        }
+        let values = match digits {
             fused::DIGITS => fixed_window::VALUES,
             // A product, and what is looked up for a second window.
             _ => 3,
@@ -287,7 +297,18 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     }
 
     fn exp_fixed_window<const STREAMS: usize>(self, powers: [FixedWindow<'_, Moduli>; STREAMS], width: usize) {
-        if powers[0].value.len() != 8 * fused::DIGITS {
+        let digits = powers[0].value.len() / 8;
+        if fixed_window::Tens::fit::<V>(digits, width) {
+            return powers
+                .into_iter()
+                .for_each(|power| V::run(self.token, fixed_window::Tens(power, width)));
+        }
+        if V::HAS_TENS && tens::fit(digits) {
+            return powers
+                .into_iter()
+                .for_each(|power| exp_fixed_window(self, power, width));
+        }
+        if digits != fused::DIGITS {
             return powers.into_iter().for_each(|power| by_pairs(self, power, width));
         }
         let mut powers = powers.into_iter();

@@ -5,6 +5,7 @@ use super::blocks::{PartialInverses, add_product, product, reduce as reduce_in_b
 use super::fused::{DIGITS, Modulus, multiply, square};
 use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s};
+use super::tens::{self, Factors, LookUp, Operation};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 
 /// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
@@ -17,6 +18,35 @@ pub(super) fn fused_operands<'a>(
         Ok(n) => Ok((a.try_into().expect("as long as n"), (n, &moduli.n0))),
         Err(_) => Err(a),
     }
+}
+
+/// a = the columns / R mod n, doubled where `double` says so, by the form's own code, if it has any for this length.
+/// `t` is all of working memory.
+#[inline(always)]
+pub(super) fn by_tens<V: Lanes>(
+    token: V::Token,
+    moduli: &Moduli,
+    factors: Factors<'_>,
+    a: &mut [Vec8],
+    t: &mut [Vec8],
+    double: Option<&Vec8>,
+    look_up: Option<&mut LookUp<'_>>,
+) -> bool {
+    let has_code = V::HAS_TENS && tens::fit(a.len());
+    if has_code {
+        let operation = Operation {
+            factors,
+            a,
+            n: vec8s(&moduli.n),
+            n0: &moduli.n0,
+            inverse: vec8s(&moduli.large_inverse),
+            working: t,
+            double,
+            look_up,
+        };
+        V::tens(token, operation);
+    }
+    has_code
 }
 
 /// out = t / R mod n, doubled where `double` says so.
@@ -52,6 +82,9 @@ impl Work for Multiply<'_> {
                 multiply::<V>(token, a, b, n);
             }
             Err(a) => {
+                if by_tens::<V>(token, moduli, Factors::Product(b), a, t, None, None) {
+                    return;
+                }
                 let t = &mut t[..2 * a.len()];
                 product::<V>(token, t, a, b);
                 reduce::<V>(token, moduli, t, a, None);
@@ -72,9 +105,13 @@ impl Work for EnterWide<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let Self { moduli, low, high, t } = self;
+        let columns = &mut t[..2 * low.len()];
+        product::<V>(token, columns, low, vec8s(&moduli.rr));
+        add_product::<V>(token, columns, high, vec8s(&moduli.high_rr));
+        if by_tens::<V>(token, moduli, Factors::Columns, low, t, None, None) {
+            return;
+        }
         let t = &mut t[..2 * low.len()];
-        product::<V>(token, t, low, vec8s(&moduli.rr));
-        add_product::<V>(token, t, high, vec8s(&moduli.high_rr));
         reduce::<V>(token, moduli, t, low, None);
     }
 }
@@ -97,8 +134,11 @@ impl Work for Square<'_> {
                 }
             }
             Err(a) => {
-                let t = &mut t[..2 * a.len()];
                 for _ in 0..times {
+                    if by_tens::<V>(token, moduli, Factors::Square, a, t, None, None) {
+                        continue;
+                    }
+                    let t = &mut t[..2 * a.len()];
                     square_in_blocks::<V>(token, t, a);
                     reduce::<V>(token, moduli, t, a, None);
                 }

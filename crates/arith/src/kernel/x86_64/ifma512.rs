@@ -1,7 +1,9 @@
 //! Eight lanes in a 512-bit register, with AVX-512 IFMA.
 
+use super::ifma_blocks;
 use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
+use crate::kernel::mont52x8::tens;
 use std::arch::x86_64::*;
 
 /// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA, and BMI2, which every CPU with these
@@ -35,6 +37,8 @@ fn run_ifma512<W: Work>(token: HaveIfma, work: W) {
 impl Lanes for Zmm {
     type Token = HaveIfma;
     type Mask = __mmask8;
+
+    const HAS_TENS: bool = true;
 
     fn run<W: Work>(token: HaveIfma, work: W) {
         // SAFETY: the token proves that the CPU has every feature named on `run_ifma512`.
@@ -135,5 +139,10 @@ impl Lanes for Zmm {
     fn choose(self, b: Self, bits: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
         Self(unsafe { _mm512_ternarylogic_epi64::<CHOOSE>(bits.0, b.0, self.0) })
+    }
+
+    #[inline(always)]
+    fn tens(token: HaveIfma, operation: tens::Operation<'_, '_>) {
+        ifma_blocks::run(token, operation);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
 mod generated;
 pub(crate) mod ifma512;
+mod ifma_blocks;
 pub(crate) mod ifma_quads;
 pub(crate) mod ifma_rows;
 mod opaque;

@@ -182,7 +182,8 @@ fn form(limbs: usize) -> (u32, usize) {
 /// Certifies products and squares of one number and of two, of so many limbs.
 fn certify_tiles(limbs: impl Iterator<Item = usize>) {
     let shipped = Shipped::of("avx2_tiles::code::code");
-    let names = names().into_iter().filter(|name| length_of_rows(name).is_none());
+    let is_tile = |name: &String| length_of_rows(name).is_none() && !name.starts_with("block_");
+    let names = names().into_iter().filter(is_tile);
     let tiles: BTreeMap<String, (Code, &str)> = names.map(|name| (name.clone(), shipped.like(text(&name)))).collect();
     assert_eq!(tiles.len(), 88);
     let (_, read) = tiles.values().next().expect("there are tiles");

@@ -1,0 +1,232 @@
+//! Ten digits in registers, times digit after digit of another factor: a window of ten columns moves up with them.
+
+use super::square::{self, Columns, carry_lowest, carry_out, combine};
+use super::{CARRY, Lines, ROWS, VECTOR, at};
+
+/// Registers: ten digits, the window, a digit of the other factor, and what a column ends in.
+const DIGIT: usize = 0;
+const WINDOW: usize = ROWS;
+const FACTOR: usize = 2 * ROWS;
+const COMPLETE: usize = 22;
+const COMPLETES: usize = 4;
+/// Both sums' highest bits, as masks, and a register for anything.
+const TOPS: [usize; 2] = [28, 29];
+const ANY: [usize; 3] = [26, 27, 28];
+
+fn window(column: usize) -> usize {
+    WINDOW + column % ROWS
+}
+
+/// Ten digits times one, from column `step` on, in two groups; between them `complete` ends that column, of which
+/// `begin` makes the one that is ten above. What `complete` returns stands beside the second group.
+pub(super) fn step(
+    f: &mut Lines,
+    step: usize,
+    complete: impl FnOnce(&mut Lines) -> Lines,
+    begin: impl FnOnce(&mut Lines),
+) {
+    let x = format!("zmm{}", FACTOR + step % 2);
+    for row in 0..ROWS {
+        f.add_low(window(step + row), DIGIT + row, &x);
+    }
+    let rest = complete(f);
+    begin(f);
+    let mut products = Lines::default();
+    for row in 0..ROWS {
+        products.add_high(window(step + row + 1), DIGIT + row, &x);
+    }
+    f.beside(products, rest);
+}
+
+/// rdi: s, ten digits and the mask of its highest bit; rsi, rdx: the summands' digits.
+pub(super) fn sum() -> String {
+    let mut f = Lines::default();
+    f.prepare_to_carry();
+    f.append(square::sum("rdi", "rsi", |digit| at("rdx", digit), [0, 1, 2]));
+    f.leave();
+    f.text()
+}
+
+/// rdi: columns; rsi, rdx: factors; rcx: both factors' sums with the digits at r8 and r9. Of a pair: rsi: both sums' digits and masks; rdx, rcx: the two products' columns;
+/// r8, r9: the lower and upper ten columns of what is there.
+pub(super) fn product(columns: Columns) -> String {
+    let mut f = Lines::default();
+    let (factor, first) = match columns {
+        Columns::Pair => ("rsi", ROWS + 1),
+        _ => ("rdx", 0),
+    };
+    for digit in 0..ROWS {
+        f.load(DIGIT + digit, "rsi", digit);
+    }
+    match columns {
+        Columns::Lowest => f.prepare_to_carry(),
+        Columns::Pair => {
+            f.load(TOPS[0], "rsi", ROWS);
+            f.load(TOPS[1], "rsi", first + ROWS);
+        }
+        Columns::PlainAndSum => f.prepare_to_carry(),
+        Columns::Plain => {}
+    }
+    for column in 0..ROWS {
+        f.clear(window(column));
+    }
+    let from = f.0.len();
+    for at in 0..ROWS {
+        let x = FACTOR + at % 2;
+        f.load(x, factor, first + at);
+        let complete = |f: &mut Lines| end(f, columns, at);
+        let begin = |f: &mut Lines| match columns {
+            Columns::Pair => {
+                let (begun, any) = (window(at), ANY[0]);
+                f.put(format!("vpandq zmm{begun}, zmm{}, zmm{x}", TOPS[0]));
+                f.put(format!("vpandq zmm{any}, zmm{}, zmm{}", TOPS[1], DIGIT + at));
+                f.put(format!("vpaddq zmm{begun}, zmm{begun}, zmm{any}"));
+            }
+            _ => f.clear(window(at)),
+        };
+        step(&mut f, at, complete, begin);
+    }
+    for at in ROWS..2 * ROWS {
+        let rest = end(&mut f, columns, at);
+        f.append(rest);
+    }
+    if columns == Columns::PlainAndSum {
+        let products = Lines(f.0.split_off(from));
+        let mut sums = square::sum("rcx", "r8", |digit| format!("zmm{}", DIGIT + digit), ANY);
+        sums.clear(30);
+        let second = format!("rcx + {}", VECTOR * (ROWS + 1));
+        sums.append(square::sum(&second, "r9", |digit| at("rdx", digit), ANY));
+        f.beside(products, sums);
+    }
+    f.leave();
+    f.text()
+}
+
+/// Begins to end a column, whose register is free then, and returns what is left to do.
+fn end(f: &mut Lines, columns: Columns, column: usize) -> Lines {
+    let mut rest = Lines::default();
+    let (from, to) = (window(column), COMPLETE + column % COMPLETES);
+    match columns {
+        Columns::Plain | Columns::PlainAndSum => f.store("rdi", column, from),
+        Columns::Lowest => {
+            f.put(format!("vmovdqa64 zmm{to}, zmm{from}"));
+            carry_lowest(&mut rest, to, column);
+            rest.store("rdi", column, to);
+        }
+        Columns::Pair => {
+            combine(f, to, from, column);
+            if column == 2 * ROWS - 1 {
+                let [one, other] = TOPS;
+                f.put(format!("vpandq zmm{one}, zmm{one}, zmm{other}"));
+                carry_out(f, to, one);
+            }
+            rest.store("rdi", column, to);
+        }
+    }
+    rest
+}
+
+/// What goes on beside [`rows`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    Nothing,
+    /// The first ten columns are carried into digits.
+    Carry,
+    /// Entries of a table are looked up.
+    LookUp,
+}
+
+/// Entries that are looked up beside ten steps, and vectors of each.
+const ENTRIES: usize = 16;
+const VECTORS: usize = 5;
+/// Registers of what has been found, of an entry's mask, and of what the mask leaves.
+const FOUND: usize = 22;
+const MASK: usize = 27;
+const LEFT: usize = 28;
+
+/// rdi: columns; rsi: ten digits; rdx: the other factor's digits; rcx: tens of them. To look up, r8: a job for each
+/// ten, of pointers to what has been found before and what is found now, to the first entry and its mask; r9: bytes of
+/// an entry.
+pub(super) fn rows(beside: Beside) -> String {
+    let mut f = Lines::default();
+    for digit in 0..ROWS {
+        f.load(DIGIT + digit, "rsi", digit);
+    }
+    for column in 0..ROWS {
+        f.load(window(column), "rdi", column);
+    }
+    if beside == Beside::Carry {
+        f.prepare_to_carry();
+        for at in 0..ROWS {
+            row(&mut f, at, true);
+        }
+        f.put(format!("vpaddq zmm{WINDOW}, zmm{WINDOW}, {CARRY}"));
+        next_ten(&mut f);
+    }
+    f.put("2:".into());
+    let mut steps = Lines::default();
+    for at in 0..ROWS {
+        row(&mut steps, at, false);
+    }
+    match beside {
+        Beside::LookUp => f.beside(steps, look_up()),
+        _ => f.append(steps),
+    }
+    next_ten(&mut f);
+    f.put("jnz 2b".into());
+    for column in 0..ROWS {
+        f.store("rdi", column, window(column));
+    }
+    f.leave();
+    f.text()
+}
+
+fn next_ten(f: &mut Lines) {
+    f.put(format!("add rdi, {}", ROWS * VECTOR));
+    f.put(format!("add rdx, {}", ROWS * VECTOR));
+    f.put("sub rcx, 1".into());
+}
+
+/// The rows times a digit, onto columns that are in memory.
+fn row(f: &mut Lines, at: usize, carry: bool) {
+    f.load(FACTOR + at % 2, "rdx", at);
+    let from = window(at);
+    let complete = |f: &mut Lines| {
+        let mut rest = Lines::default();
+        match carry {
+            true => {
+                let to = COMPLETE + at % COMPLETES;
+                f.put(format!("vmovdqa64 zmm{to}, zmm{from}"));
+                rest.carry(to);
+                rest.store("rdi", at, to);
+            }
+            false => f.store("rdi", at, from),
+        }
+        rest
+    };
+    step(f, at, complete, |f| f.load(from, "rdi", at + ROWS));
+}
+
+fn look_up() -> Lines {
+    let mut f = Lines::default();
+    for (register, pointer) in ["rsi", "r11", "rax", "r10"].into_iter().enumerate() {
+        f.put(format!("mov {pointer}, [r8 + {}]", 8 * register));
+    }
+    f.put("add r8, 32".into());
+    for vec in 0..VECTORS {
+        f.load(FOUND + vec, "rsi", vec);
+    }
+    for entry in 0..ENTRIES {
+        f.load(MASK, "r10", entry);
+        for vec in 0..VECTORS {
+            let (left, found) = (LEFT + vec % 2, FOUND + vec);
+            f.put(format!("vpandq zmm{left}, zmm{MASK}, {}", at("rax", vec)));
+            f.put(format!("vporq zmm{found}, zmm{found}, zmm{left}"));
+        }
+        f.put("add rax, r9".into());
+    }
+    for vec in 0..VECTORS {
+        f.store("r11", vec, FOUND + vec);
+    }
+    f
+}
