@@ -225,6 +225,25 @@ pub(crate) fn is_less_be_vartime(bytes: &[u8], n: &[u64]) -> bool {
     limbs.find(|(a, n)| a != *n).is_some_and(|(a, n)| a < *n)
 }
 
+/// `bytes -= n` for a big-endian number of as many limbs; returns the borrow out.
+pub(crate) fn sub_be(bytes: &mut [u8], n: &[u64]) -> bool {
+    assert_eq!(bytes.len().div_ceil(8), n.len());
+    let mut borrow = false;
+    let (first, whole) = bytes.as_rchunks_mut::<8>();
+    for (chunk, &n) in whole.iter_mut().rev().zip(n) {
+        let (difference, under) = sbb(u64::from_be_bytes(*chunk), n, borrow);
+        (*chunk, borrow) = (difference.to_be_bytes(), under);
+    }
+    if let (Some(&n), false) = (n.last(), first.is_empty()) {
+        let word = first.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        let (difference, under) = sbb(word, n, borrow);
+        let low = 8 - first.len();
+        first.copy_from_slice(&difference.to_be_bytes()[low..]);
+        borrow = under;
+    }
+    borrow
+}
+
 /// Writes the low `bytes.len()` bytes, big-endian.
 pub(crate) fn write_be(limbs: &[u64], bytes: &mut [u8]) {
     for (i, chunk) in bytes.rchunks_mut(8).enumerate() {
@@ -319,6 +338,20 @@ mod tests {
                 reduce_once(&mut over, &n);
                 prop_assert_eq!(over, reduced);
             }
+        }
+
+        #[test]
+        fn big_endian_differences((a, b) in pair(), short in 0usize..8) {
+            // The last limb may have fewer bytes than others.
+            let len = 8 * a.len() - short;
+            let r = power_of_two(8 * len);
+            let (x, y) = (number(&a) % &r, number(&b) % &r);
+            let mut bytes = vec![0; len];
+            write_be(&a, &mut bytes);
+            let borrow = sub_be(&mut bytes, &limbs(&y, a.len()));
+            prop_assert_eq!(borrow, x < y);
+            let expected = if borrow { x + r - y } else { x - y };
+            prop_assert_eq!(BigUint::from_bytes_be(&bytes), expected);
         }
 
         #[test]

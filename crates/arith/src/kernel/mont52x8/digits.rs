@@ -53,8 +53,9 @@ fn digits_of(pair: &[u8; PAIR]) -> [u64; 2] {
     ]
 }
 
-/// Takes a number of one lane out, big-endian: the opposite of [`put_bytes`]. Returns whether the bytes are all of it.
-pub(super) fn take_bytes(vecs: &[Vec8], lane: usize, bytes: &mut [u8]) -> bool {
+/// Takes a number of one lane out, big-endian: the opposite of [`put_bytes`]. Returns what lies above the bytes,
+/// up to 2^64.
+pub(super) fn take_bytes(vecs: &[Vec8], lane: usize, bytes: &mut [u8]) -> u64 {
     let (first, pairs) = bytes.as_rchunks_mut::<PAIR>();
     let (low, high) = vecs.split_at(2 * pairs.len());
     let (low, _) = low.as_chunks::<2>();
@@ -65,7 +66,9 @@ pub(super) fn take_bytes(vecs: &[Vec8], lane: usize, bytes: &mut [u8]) -> bool {
     let rest = pair_of([high.next().unwrap_or(0), high.next().unwrap_or(0)]);
     let (above, rest) = rest.split_at(PAIR - first.len());
     first.copy_from_slice(rest);
-    above.iter().all(|&byte| byte == 0) && high.all(|digit| digit == 0)
+    let bits = 8 * above.len() as u32;
+    let above = above.iter().fold(0, |above, &byte| above << 8 | u64::from(byte));
+    above | high.next().unwrap_or(0).checked_shl(bits).unwrap_or(0)
 }
 
 /// Two digits, the lowest first, as the bytes of a pair: each of these is in eight bytes.

@@ -247,12 +247,12 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         }
     }
 
-    fn store_bytes_vartime(self, moduli: &Moduli, lane: usize, value: &[u64], limbs: &mut [u64], bytes: &mut [u8]) {
-        // Mostly it is reduced, and seen to be by its first limb.
-        let is_whole = digits::take_bytes(vec8s(value), lane, bytes);
-        if !is_whole || !words::is_less_be_vartime(bytes, &moduli.plain[lane]) {
-            self.store(moduli, lane, value, limbs);
-            words::write_be(limbs, bytes);
+    fn store_bytes_vartime(self, moduli: &Moduli, lane: usize, value: &[u64], _: &mut [u64], bytes: &mut [u8]) {
+        let n = &moduli.plain[lane];
+        let mut above = digits::take_bytes(vec8s(value), lane, bytes);
+        // As in `store`, at most twice; the first limb mostly tells.
+        while above != 0 || !words::is_less_be_vartime(bytes, n) {
+            above = above.wrapping_sub(u64::from(words::sub_be(bytes, n)));
         }
     }
 
