@@ -10,7 +10,7 @@ use rsalab_rsa::{
     hash::Hash,
     random::SystemRng,
     scheme::{EncryptionScheme, SignatureScheme},
-    signing::{Signer, Verifier},
+    signing::{Signer, Verifier, VerifyingKey},
 };
 use zeroize::Zeroizing;
 
@@ -24,6 +24,8 @@ use crate::{
 const PRIVATE_PART: usize = 32;
 /// Public operations of one part, which take a fiftieth of the time.
 const PUBLIC_PART: usize = 512;
+/// Signatures that are screened together: a product has a price of its own, of as many as some hundreds cost.
+const SCREENED_PART: usize = 1 << 14;
 
 /// Messages, or digests of them.
 #[derive(Clone, Copy)]
@@ -148,6 +150,44 @@ pub(crate) fn verify(
         },
     )?;
     Ok(are_valid)
+}
+
+/// Returns of each signature of PKCS#1 v1.5 if it was accepted by screening.
+pub(crate) fn screen(
+    py: Python<'_>,
+    key: &Ready<PublicKey>,
+    hash: Hash,
+    messages: Messages<'_>,
+    signatures: &[&[u8]],
+    threads: usize,
+) -> PyResult<Vec<bool>> {
+    let own = &key.loaded;
+    let scheme = SignatureScheme::Pkcs1v15(hash);
+    own.check(Purpose::Verify(&scheme)).map_err(raised)?;
+    check_digests(messages, hash)?;
+    check_count("signatures", signatures.len(), messages.items.len())?;
+    let verifying = VerifyingKey::new(&own.key, scheme).map_err(raised)?;
+    let mut are_accepted = vec![false; signatures.len()];
+    let parts = messages
+        .items
+        .chunks(SCREENED_PART)
+        .zip(signatures.chunks(SCREENED_PART));
+    let parts = parts.zip(are_accepted.chunks_mut(SCREENED_PART));
+    parallel::run(
+        py,
+        parts,
+        threads,
+        || Ok(()),
+        |(), ((items, signatures), are_accepted)| {
+            let pairs: Vec<_> = items.iter().copied().zip(signatures.iter().copied()).collect();
+            are_accepted.copy_from_slice(&match messages.are_digests {
+                true => verifying.screen_digests(&pairs)?,
+                false => verifying.screen_batch(&pairs)?,
+            });
+            Ok(())
+        },
+    )?;
+    Ok(are_accepted)
 }
 
 /// Puts items of `k` bytes one after another; zeros stand for one of another length.

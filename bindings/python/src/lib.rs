@@ -45,7 +45,7 @@ mod _rsalab {
         blind::{BlindClient, BlindState, blind_sign_many},
         generate::{KeyGenerator, generate, generate_many, insecure_key},
         load::{load_private_key, load_private_keys, load_public_key},
-        many::{decrypt_many, encrypt_many, sign_many, verify_many},
+        many::{decrypt_many, encrypt_many, screen_many, sign_many, verify_many},
         padding::{Oaep, Pkcs1v15, Pss},
         private::PrivateKey,
         public::PublicKey,

@@ -147,6 +147,47 @@ pub(crate) fn verify_many<'py>(
     )
 }
 
+/// Screens many signatures under one key by products of all, which takes a fifth to a seventh of the time of
+/// verify_many. Returns a list of bool, in order: True where the signature was accepted.
+///
+/// If all are accepted, the owner of the key has signed each of these messages at some time, or somebody can forge
+/// signatures. It is not shown that each signature is that of its message: whoever has valid signatures can exchange,
+/// negate or multiply them so that their product stays the same, and they pass. Take it where many messages are accepted
+/// or refused as one, and verify_many where a signature is stored, passed on or argued about.
+///
+/// A valid signature is always accepted. Where the product is wrong, 256 at a time are screened, and each signature of a
+/// part that does not pass is verified: that finds what is bad, unless it was made to cancel out.
+///
+/// key: a PublicKey or a PrivateKey. messages, signatures, hash, prehashed, threads: as for verify_many; a thread screens
+/// up to 16384 at a time. The padding is that of PKCS#1 v1.5: nobody knows the encodings of PSS.
+///
+/// Raises SchemeError, LengthError, RestrictedKeyError. A signature of another length is False.
+#[pyfunction]
+#[pyo3(
+    signature = (key, messages, signatures, hash=HashName::SHA256, *, prehashed=false, threads=Threads::default()),
+    text_signature = "(key, messages, signatures, hash='sha256', *, prehashed=False, threads=None)"
+)]
+pub(crate) fn screen_many<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, PyAny>,
+    messages: &Bound<'py, PyAny>,
+    signatures: &Bound<'py, PyAny>,
+    hash: HashName,
+    prehashed: bool,
+    threads: Threads,
+) -> PyResult<Bound<'py, PyList>> {
+    let no_key = || PyTypeError::new_err("a key must be one of rsalab: a PublicKey or a PrivateKey");
+    let key = public(key)?.ok_or_else(no_key)?;
+    let messages = Items::of(messages, "messages")?;
+    let signatures = Items::of(signatures, "signatures")?;
+    let messages = Messages {
+        items: &messages.slices(),
+        are_digests: prehashed,
+    };
+    let signatures = signatures.slices();
+    PyList::new(py, batches::screen(py, &key, hash.0, messages, &signatures, threads.0)?)
+}
+
 /// Encrypts many messages, together in the lanes of the CPU. Returns a list of ciphertexts, in order.
 ///
 /// key: as for verify_many.

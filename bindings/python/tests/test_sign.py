@@ -124,6 +124,34 @@ def test_bad_items_are_found(small: rsalab.PrivateKey) -> None:
     assert [i for i, is_valid in enumerate(valid) if not is_valid] == sorted(bad)
 
 
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_many_are_screened(small: rsalab.PrivateKey, threads: int | None) -> None:
+    public = small.public_key()
+    messages = [b"message %d" % i for i in range(1100)]
+    signatures = rsalab.sign_many(small, messages, "pkcs1v15")
+    assert rsalab.screen_many(public, messages, signatures, threads=threads) == [True] * 1100
+    digests = [hashlib.sha256(message).digest() for message in messages]
+    assert rsalab.screen_many(small, digests, signatures, prehashed=True, threads=threads) == [True] * 1100
+    assert rsalab.screen_many(public, [], [], threads=threads) == []
+    # What it does not show: two signatures that were exchanged.
+    exchanged = [signatures[1], signatures[0], *signatures[2:]]
+    assert rsalab.screen_many(public, messages, exchanged, threads=threads) == [True] * 1100
+    assert rsalab.verify_many(public, messages, exchanged, "pkcs1v15") == [False] * 2 + [True] * 1098
+    bad = {0: b"", 17: signatures[17][:-1], 511: signatures[511] + b"\0", 512: bytes(128), 1099: signatures[0]}
+    for place, signature in bad.items():
+        signatures[place] = signature
+    accepted = rsalab.screen_many(public, messages, signatures, threads=threads)
+    assert [i for i, is_accepted in enumerate(accepted) if not is_accepted] == sorted(bad)
+    # Repetitions are verified: e of one message could be anything.
+    assert rsalab.screen_many(public, [b"once"] * 3, signatures[1:4], threads=threads) == [False] * 3
+    with pytest.raises(rsalab.LengthError, match="item 1 "):
+        rsalab.screen_many(public, [bytes(32), bytes(31)], signatures[:2], prehashed=True)
+    with pytest.raises(rsalab.LengthError):
+        rsalab.screen_many(public, [b"one"], [])
+    with pytest.raises(TypeError):
+        rsalab.screen_many([public], [b"one"], signatures[:1])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_key_for_each_item(threads: int) -> None:
     keys = [insecure.key(bits, number) for bits in (1024, 1536) for number in range(5)]

@@ -54,6 +54,7 @@ from ._rsalab import (
     load_private_key,
     load_private_keys,
     load_public_key,
+    screen_many,
     sign_many,
     verify_many,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "load_private_key",
     "load_private_keys",
     "load_public_key",
+    "screen_many",
     "sign_many",
     "verify_many",
     "write_jwk_set",

@@ -30,6 +30,7 @@ __all__ = [
     "load_private_key",
     "load_private_keys",
     "load_public_key",
+    "screen_many",
     "sign_many",
     "verify_many",
 ]
@@ -240,6 +241,15 @@ def verify_many(
     messages: _Items,
     signatures: _Items,
     padding: _SignaturePadding = "pss",
+    hash: _Hash = "sha256",
+    *,
+    prehashed: bool = False,
+    threads: SupportsIndex | None = None,
+) -> list[bool]: ...
+def screen_many(
+    key: PublicKey | PrivateKey,
+    messages: _Items,
+    signatures: _Items,
     hash: _Hash = "sha256",
     *,
     prehashed: bool = False,
