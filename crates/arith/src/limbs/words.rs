@@ -225,9 +225,11 @@ pub(crate) fn is_less_be_vartime(bytes: &[u8], n: &[u64]) -> bool {
     limbs.find(|(a, n)| a != *n).is_some_and(|(a, n)| a < *n)
 }
 
-/// `bytes -= n` for a big-endian number of as many limbs; returns the borrow out.
+/// `bytes -= n` for a big-endian number, and n that has no more limbs but zeros; returns the borrow out.
 pub(crate) fn sub_be(bytes: &mut [u8], n: &[u64]) -> bool {
-    assert_eq!(bytes.len().div_ceil(8), n.len());
+    let count = bytes.len().div_ceil(8);
+    assert!(count <= n.len());
+    let n = &n[..count];
     let mut borrow = false;
     let (first, whole) = bytes.as_rchunks_mut::<8>();
     for (chunk, &n) in whole.iter_mut().rev().zip(n) {
