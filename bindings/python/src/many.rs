@@ -152,14 +152,14 @@ pub(crate) fn verify_many<'py>(
 ///
 /// If all are accepted, the owner of the key has signed each of these messages at some time, or somebody can forge
 /// signatures. It is not shown that each signature is that of its message: whoever has valid signatures can exchange,
-/// negate or multiply them so that their product stays the same, and they pass. Take it where many messages are accepted
-/// or refused as one, and verify_many where a signature is stored, passed on or argued about.
+/// negate or multiply them so that their product stays the same, and they pass. Take it where many messages are
+/// accepted or refused as one, and verify_many where a signature is stored, passed on or argued about.
 ///
-/// A valid signature is always accepted. Where the product is wrong, 256 at a time are screened, and each signature of a
-/// part that does not pass is verified: that finds what is bad, unless it was made to cancel out.
+/// A valid signature is always accepted. Where the product is wrong, 256 at a time are screened, and each signature of
+/// a part that does not pass is verified: that finds what is bad, unless it was made to cancel out.
 ///
-/// key: a PublicKey or a PrivateKey. messages, signatures, hash, prehashed, threads: as for verify_many; a thread screens
-/// up to 16384 at a time. The padding is that of PKCS#1 v1.5: nobody knows the encodings of PSS.
+/// key: a PublicKey or a PrivateKey. messages, signatures, hash, prehashed, threads: as for verify_many; a thread
+/// screens up to 16384 at a time. The padding is that of PKCS#1 v1.5: nobody knows the encodings of PSS.
 ///
 /// Raises SchemeError, LengthError, RestrictedKeyError. A signature of another length is False.
 #[pyfunction]

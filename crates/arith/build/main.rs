@@ -1,6 +1,6 @@
 //! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number
-//! and for two, and the list of them; for `ifma_blocks.rs` one for each operation on blocks; for `avx2_tiles.rs` one for
-//! each kind of tile, and the arms of a `match` that names them.
+//! and for two, and the list of them; for `ifma_blocks.rs` one for each operation on blocks; for `avx2_tiles.rs` one
+//! for each kind of tile, and the arms of a `match` that names them.
 
 /// A line of assembly.
 macro_rules! put {

@@ -135,8 +135,9 @@ mod names {
         avx2::YmmWords,
         avx2fma::{HaveAvx2Fma, Ymm},
         avx512f::{HaveAvx512F, ZmmDoubles},
+        have_ifma::HaveIfma,
         ifma_quads::{OneQuad, TwoQuads},
-        ifma512::{HaveIfma, Zmm},
+        ifma512::Zmm,
     };
     pub(super) use crate::kernel::{
         doubles, lanes, mont47::Mont47, mont47x2::Mont47x2, mont52x2::Mont52x2, mont52x2::quad, mont52x8::Mont52x8,

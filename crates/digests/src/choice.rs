@@ -96,9 +96,9 @@ impl Kernel {
         with_lanes!(self, lanes => digests(lanes, function, count, parts, each));
     }
 
-    /// Computes the digest of eight zero bytes followed by two parts of 32 bytes, for each of `count` messages, and passes
-    /// it to `each`: with SHA-256 and a salt as long as the digest, step 6 of EMSA-PSS (RFC 8017, section 9.1.1). Digests
-    /// come in any order. It is faster than [`digests`](Self::digests) of the same messages.
+    /// Computes the digest of eight zero bytes followed by two parts of 32 bytes, for each of `count` messages, and
+    /// passes it to `each`: with SHA-256 and a salt as long as the digest, step 6 of EMSA-PSS (RFC 8017, section
+    /// 9.1.1). Digests come in any order. It is faster than [`digests`](Self::digests) of the same messages.
     pub fn digests_of_salted<'m>(
         self,
         function: Function,

@@ -19,8 +19,8 @@ use crate::{
 /// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
 /// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items
 /// are the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for
-/// every eighth, of which one bit was changed; to be screened, all. Keys to be imported are the study's, again and again. Operations without
-/// input get none.
+/// every eighth, of which one bit was changed; to be screened, all. Keys to be imported are the study's, again and
+/// again. Operations without input get none.
 pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, items: usize) -> Vec<u8> {
     let mut rng = seed.stream(stream);
     match job.op {

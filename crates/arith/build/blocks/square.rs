@@ -35,8 +35,8 @@ fn complete(at: usize) -> usize {
     COMPLETE + at % COMPLETES
 }
 
-/// rdi: columns; rsi: digits; rdx, rcx: the sum and the other summand's digits. Of a pair: rsi: the sum's digits and mask; rdx, rcx: the two squares' columns; r8, r9:
-/// the lower and upper ten columns of what is there.
+/// rdi: columns; rsi: digits; rdx, rcx: the sum and the other summand's digits. Of a pair: rsi: the sum's digits and
+/// mask; rdx, rcx: the two squares' columns; r8, r9: the lower and upper ten columns of what is there.
 pub(super) fn square(columns: Columns) -> String {
     let mut f = Lines::default();
     for digit in 0..ROWS {
@@ -99,8 +99,8 @@ pub(super) fn square(columns: Columns) -> String {
 
 /// s = the sum of ten digits in memory and of those, in digits, and the mask of its highest bit.
 ///
-/// Summands are loaded two digits ahead: a load whose address agrees with that of a store before it in the lowest twelve
-/// bits waits for it, and a square of two blocks took 1,340 cycles instead of 1,180 where all of these did.
+/// Summands are loaded two digits ahead: a load whose address agrees with that of a store before it in the lowest
+/// twelve bits waits for it, and a square of two blocks took 1,340 cycles instead of 1,180 where all of these did.
 pub(super) fn sum(s: &str, summand: &str, other: impl Fn(usize) -> String, any: [usize; 3]) -> Lines {
     let mut f = Lines::default();
     for digit in 0..ROWS + 2 {

@@ -6,12 +6,10 @@
 //! cannot be joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be
 //! inlined into it; a test reads the machine code to see that it was.
 
-use super::mont52x8::tens;
+use super::tens;
+pub(crate) use super::vec8::Vec8;
 use crate::limbs::words;
 use std::hint::black_box;
-
-/// The words of eight lanes.
-pub(crate) type Vec8 = [u64; 8];
 
 /// Bits of a digit.
 pub(crate) const DIGIT_BITS: usize = 52;

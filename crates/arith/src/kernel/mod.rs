@@ -13,6 +13,8 @@ pub(crate) mod mont52x2;
 pub(crate) mod mont52x8;
 pub(crate) mod mont64x1;
 mod table;
+pub(crate) mod tens;
+mod vec8;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 

@@ -333,12 +333,12 @@ pub(crate) struct Verify {
     pub(crate) scheme: SignatureOptions,
     /// Screen many signatures of --scheme pkcs1v15 together: faster, and less is shown (see --help).
     ///
-    /// Signatures are accepted by products of all, at a fifth to a seventh of the arithmetic. If all files are accepted,
-    /// the owner of the key has signed each of them at some time (or somebody can forge such signatures). It is not shown
-    /// that each signature is that of its file: whoever has valid signatures can exchange, negate or multiply them so
-    /// that their product stays the same. Where the product is wrong, files are screened 256 at a time, and each
-    /// signature of a part that does not pass is verified: that finds what is bad, unless it was made to cancel out. The
-    /// verdicts are 'accepted' and 'FAILED'.
+    /// Signatures are accepted by products of all, at a fifth to a seventh of the arithmetic. If all files are
+    /// accepted, the owner of the key has signed each of them at some time (or somebody can forge such signatures). It
+    /// is not shown that each signature is that of its file: whoever has valid signatures can exchange, negate or
+    /// multiply them so that their product stays the same. Where the product is wrong, files are screened 256 at a
+    /// time, and each signature of a part that does not pass is verified: that finds what is bad, unless it was made to
+    /// cancel out. The verdicts are 'accepted' and 'FAILED'.
     #[arg(long, conflicts_with = "sig")]
     pub(crate) screen: bool,
     #[command(flatten)]

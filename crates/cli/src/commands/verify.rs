@@ -134,7 +134,8 @@ impl Reading {
     }
 }
 
-/// The verdict of each of some pairs, verified or, on a kernel of that name, screened: a pair that cannot be read does not stop the others.
+/// The verdict of each of some pairs, verified or, on a kernel of that name, screened: a pair that cannot be read does
+/// not stop the others.
 fn verify_group(
     key: &VerifyingKey,
     reading: &Reading,

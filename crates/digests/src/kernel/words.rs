@@ -47,8 +47,8 @@ macro_rules! round {
     };
 }
 
-/// Rounds of the numbers at the end, on variables in the order of the names: `$kw` gives the sum of the constant and the
-/// word of each, and `$next` is done with its number after it. Gives the state in its order.
+/// Rounds of the numbers at the end, on variables in the order of the names: `$kw` gives the sum of the constant and
+/// the word of each, and `$next` is done with its number after it. Gives the state in its order.
 macro_rules! rounds_of {
     ($kw:expr, $next:expr, [$a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident]) => {
         [$a, $b, $c, $d, $e, $f, $g, $h]
@@ -231,8 +231,8 @@ impl<V: Words> Counted<V> {
 /// second block   W0, W1 the last eight of these, W2 = 2^31, W3 … W14 = 0, W15 = 576
 /// ```
 ///
-/// The first two rounds are the same in all lanes; in the second block, so are the words of fourteen rounds, and of what
-/// follows from them a third.
+/// The first two rounds are the same in all lanes; in the second block, so are the words of fourteen rounds, and of
+/// what follows from them a third.
 #[inline(always)]
 pub(super) fn salted<V: Words>(
     token: V::Token,

@@ -106,8 +106,8 @@ impl Peer {
             .ok()
     }
 
-    /// The worker passes the suite, and offers everything but these operations. Imports, signatures of messages, screening
-    /// and handshakes are tried where they are offered.
+    /// The worker passes the suite, and offers everything but these operations. Imports, signatures of messages,
+    /// screening and handshakes are tried where they are offered.
     pub fn conforms(&self, not_offered: &[Op]) {
         let tried = assert_worker_conforms(&self.location(), &Scope::of_the_environment());
         let not_offered: BTreeSet<Op> = not_offered.iter().copied().collect();

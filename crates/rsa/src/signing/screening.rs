@@ -49,8 +49,8 @@ impl VerifyingKey {
     /// made to undo each other. Digests that were there before are verified by themselves, as the proof needs distinct
     /// messages.
     ///
-    /// Products are on the backend's kernel, or, if it has none of this CPU's, on the best of this CPU. In variable time:
-    /// signatures and messages are public.
+    /// Products are on the backend's kernel, or, if it has none of this CPU's, on the best of this CPU. In variable
+    /// time: signatures and messages are public.
     ///
     /// # Errors
     ///

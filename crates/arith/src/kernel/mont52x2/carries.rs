@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn carries_of_registers_go_as_far_as_they_must() {
         use crate::kernel::x86_64::{
+            have_ifma::HaveIfma,
             ifma_quads::{OneQuad, TwoQuads},
-            ifma512::HaveIfma,
         };
         match HaveIfma::check() {
             Some(token) => {

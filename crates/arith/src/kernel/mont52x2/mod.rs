@@ -341,7 +341,7 @@ pub(crate) mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_first_alone_is_right_in_registers() {
-        use crate::kernel::x86_64::{ifma_quads::TwoQuads, ifma512::HaveIfma};
+        use crate::kernel::x86_64::{have_ifma::HaveIfma, ifma_quads::TwoQuads};
         match HaveIfma::check() {
             Some(token) => does_the_first_alone::<TwoQuads>(token),
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),

@@ -1,10 +1,11 @@
 //! The arithmetic on columns. Schedule and bounds stand in the [module above](super).
 
 use crate::kernel::lanes::{DIGIT_MASK, Lanes, Vec8};
+use crate::kernel::tens;
 use std::hint::black_box;
 
 /// Rows of a large block.
-pub(super) const LARGE: usize = 10;
+pub(super) const LARGE: usize = tens::BLOCK;
 /// Rows of a small block, for what is left over.
 pub(super) const SMALL: usize = 5;
 

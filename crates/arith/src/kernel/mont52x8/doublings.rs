@@ -5,9 +5,9 @@ use super::fixed_window::tens;
 use super::fused::square as square_fused;
 use super::moduli::{Moduli, vec8s, vec8s_mut};
 use super::operations::{by_tens, fused_operands, reduce};
-use super::tens::Factors;
 use crate::kernel::Doublings;
 use crate::kernel::lanes::{Lanes, Vec8, Work};
+use crate::kernel::tens::Factors;
 
 /// Steps of one bit for each lane.
 fn steps(bits: &[u8]) -> impl Iterator<Item = &[u8; 8]> {

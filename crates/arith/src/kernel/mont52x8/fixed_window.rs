@@ -6,9 +6,9 @@ use super::fused::{DIGITS, multiply, square};
 use super::lookup::{look_up, wanted};
 use super::moduli::{Moduli, vec8s, vec8s_mut};
 use super::operations::by_tens;
-use super::tens::{self, Factors, LookUp};
 use crate::kernel::FixedWindow;
 use crate::kernel::lanes::{Lanes, Vec8, Work};
+use crate::kernel::tens::{self, Factors, LookUp};
 
 /// Values of working memory, of which the first of two streams has those of both.
 pub(super) const VALUES: usize = 6;

@@ -63,8 +63,8 @@
 //! - Look-up: all entries pass by ten vectors in registers, merged under a mask for each entry. It is bound by loads,
 //!   two a cycle; so where numbers have more than ten digits, two windows are looked up while the table is read once.
 //! - Where tables are looked up beside squarings (`tens`), it is in slots that are free there: windows of 5 bits.
-//! - Windows elsewhere: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would leave a
-//!   first-level cache of 48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
+//! - Windows elsewhere: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would
+//!   leave a first-level cache of 48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
 
 mod blocks;
 #[cfg(test)]
@@ -77,9 +77,11 @@ mod lookup;
 mod moduli;
 mod operations;
 mod set_up;
-pub(crate) mod tens;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tens_agree;
 
 use super::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes};
+use super::tens;
 use super::{Doublings, FixedWindow, LaneKernel, exp_fixed_window, window_width};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::modulus::inverse_word;

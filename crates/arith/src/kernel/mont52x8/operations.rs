@@ -5,8 +5,8 @@ use super::blocks::{PartialInverses, add_product, product, reduce as reduce_in_b
 use super::fused::{DIGITS, Modulus, multiply, square};
 use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s};
-use super::tens::{self, Factors, LookUp, Operation};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
+use crate::kernel::tens::{self, Factors, LookUp, Operation};
 
 /// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
 #[inline(always)]

@@ -1,28 +1,11 @@
 //! Eight lanes in a 512-bit register, with AVX-512 IFMA.
 
+use super::have_ifma::HaveIfma;
 use super::ifma_blocks;
 use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
-use crate::kernel::mont52x8::tens;
+use crate::kernel::tens;
 use std::arch::x86_64::*;
-
-/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA, and BMI2, which every CPU with these
-/// has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HaveIfma(());
-
-impl HaveIfma {
-    /// Asks the CPU, and the operating system whether it saves the registers.
-    pub(crate) fn check() -> Option<Self> {
-        let have = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512ifma")
-            && is_x86_feature_detected!("bmi2");
-        have.then_some(Self(()))
-    }
-}
 
 /// A 512-bit register. Made with a [`HaveIfma`] only, so that every value is itself the proof of the instructions.
 #[derive(Clone, Copy)]

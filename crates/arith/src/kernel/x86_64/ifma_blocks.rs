@@ -1,4 +1,4 @@
-//! Blocks of ten digits of eight numbers at once with AVX-512 IFMA, for [`tens`](crate::kernel::mont52x8::tens):
+//! Blocks of ten digits of eight numbers at once with AVX-512 IFMA, for [`tens`](crate::kernel::tens):
 //! `build/blocks/` writes the code.
 //!
 //! ```text
@@ -34,9 +34,9 @@
 //! after the other takes 22.4. A look-up stands beside the rows of the partial reduction, sixteen entries of five
 //! vectors for each ten steps; masks come from memory.
 
-use super::ifma512::HaveIfma;
+use super::have_ifma::HaveIfma;
 use crate::kernel::lanes::Vec8;
-use crate::kernel::mont52x8::tens::{self, Factors, LookUp, Operation, Part};
+use crate::kernel::tens::{self, Factors, LookUp, Operation, Part};
 use code::*;
 
 /// Digits of a block.

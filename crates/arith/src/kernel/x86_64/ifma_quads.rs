@@ -1,8 +1,8 @@
 //! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL;
 //! and of the first of two in a 256-bit register, where the second one is not wanted.
 
+use super::have_ifma::HaveIfma;
 use super::ifma_rows;
-use super::ifma512::HaveIfma;
 use super::opaque::{opaque_256, opaque_512};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::kernel::mont52x2::layout::{DIGITS, Shifted, Words};

@@ -32,7 +32,7 @@
 //! General registers hold pointers, counts and immediates; the carries of a result are found in masks.
 
 use super::generated::rows::{Constants, WORKING_VECTORS};
-use super::ifma512::HaveIfma;
+use super::have_ifma::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::kernel::mont52x2::layout::{DIGITS, Words};
 use crate::kernel::mont52x2::rows::{self, Rows, SquareAndMultiply, VECTOR};

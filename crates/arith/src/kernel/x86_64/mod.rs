@@ -12,6 +12,7 @@ mod avx2_tiles;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
 mod generated;
+pub(crate) mod have_ifma;
 pub(crate) mod ifma512;
 mod ifma_blocks;
 pub(crate) mod ifma_quads;
