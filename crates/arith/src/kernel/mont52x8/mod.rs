@@ -430,7 +430,7 @@ pub(crate) mod tests {
                 (BigUint::from(1u8) << (bits - 1)) + 1u8,
             ] {
                 let modulus = Modulus::new(&limbs(&n, len), bits, len);
-                let prepared = kernel.prepare(&vec![&modulus; 8]);
+                let prepared = kernel.prepare(&[&modulus; 8]);
                 let one = BigUint::from(1u8);
                 for value in [&n - &one, n.clone(), &n + &one, &n + &n - &one, BigUint::ZERO] {
                     // Twice the modulus may take a limb more, for which there are digits.
