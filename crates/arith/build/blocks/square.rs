@@ -3,7 +3,7 @@
 
 use super::{CARRY, Lines, ROWS, at};
 
-/// What becomes of columns.
+/// The fate of columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
     /// They are stored.

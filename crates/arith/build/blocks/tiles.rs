@@ -126,7 +126,7 @@ fn end(f: &mut Lines, columns: Columns, column: usize) -> Lines {
     rest
 }
 
-/// What goes on beside [`rows`].
+/// Work beside [`rows`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beside {
     Nothing,

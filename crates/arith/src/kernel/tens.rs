@@ -5,7 +5,7 @@ use super::vec8::Vec8;
 use std::marker::PhantomData;
 use std::ptr;
 
-/// What the columns are of that are reduced.
+/// The factors of the columns that are reduced.
 pub(crate) enum Factors<'a> {
     /// a^2.
     Square,
@@ -29,7 +29,7 @@ pub(crate) struct Operation<'a, 't> {
     pub(crate) working: &'a mut [Vec8],
     /// All bits set in the lanes in which the result is doubled.
     pub(crate) double: Option<&'a Vec8>,
-    /// What is looked up meanwhile.
+    /// A table that is looked up meanwhile.
     pub(crate) look_up: Option<&'a mut LookUp<'t>>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Operation<'a, 't> {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Part {
-    /// What has been found among entries before.
+    /// The vecs found among entries before.
     found: *const Vec8,
     /// Where it goes.
     selected: *mut Vec8,

@@ -1,4 +1,4 @@
-//! What it takes to read and examine a modulus of 2048 bits, without the search for shared primes:
+//! The time to read and examine a modulus of 2048 bits, without the search for shared primes:
 //!
 //! ```text
 //! cargo test --release -p rsalab-audit --lib measured -- --ignored --nocapture examined

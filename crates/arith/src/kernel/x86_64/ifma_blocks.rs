@@ -47,7 +47,7 @@ type Ten = [Vec8; ROWS];
 type Columns = [Vec8; 2 * ROWS];
 type Sum = [Vec8; ROWS + 1];
 
-/// What the build has written.
+/// Functions that the build has written.
 mod code {
     use super::{Columns, Part, Sum, Ten, Vec8};
     use std::arch::naked_asm;
@@ -282,7 +282,7 @@ impl Memory {
     }
 }
 
-/// What a pair of blocks is multiplied with: where the columns go, those of both blocks, and what is there.
+/// Places for the product of a pair of blocks: where the columns go, those of both blocks, and what is there.
 struct Pair {
     to: *mut Columns,
     of_blocks: [*mut Columns; 2],
