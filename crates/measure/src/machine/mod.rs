@@ -80,12 +80,17 @@ impl Machine {
     /// This machine, now. Measures clocks for about 200 ms; to be called before the calling thread is pinned, which
     /// would hide the other CPUs.
     pub fn describe() -> Machine {
-        let mut machine = Self::read(&SystemFiles::of_this_machine(), Topology::detect());
+        let mut machine = Machine::unmeasured();
         machine.tsc = Tsc::detect().map(Tsc::rate).into();
         machine.core_clock = CoreClock::measure().into();
         machine.cycle_counter = CycleCounter::open().map(|_| ()).into();
         machine.multiply_peaks = Fact::Known(peak::measure());
         machine
+    }
+
+    /// This machine as its system describes it, at once: clocks and peaks are not measured.
+    pub fn unmeasured() -> Machine {
+        Self::read(&SystemFiles::of_this_machine(), Topology::detect())
     }
 
     /// Reads what files say, and nothing that has to be measured.

@@ -134,7 +134,7 @@ pub(super) fn make(arguments: &Audit, part: Part, out: &Path, log: Log) -> Resul
         insecure_seed: None,
         items: (made.findings() + made.sharing()) as u64,
     };
-    done.write(out, &manifest, &Machine::describe())?;
+    done.write(out, &manifest, &Machine::unmeasured())?;
     Made::print(part, out, &made, as_json, log)
 }
 

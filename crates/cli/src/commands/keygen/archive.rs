@@ -326,7 +326,7 @@ impl Archive {
                 insecure_seed: self.header.insecure_seed.clone(),
                 items: self.len(),
             };
-            done.write(&self.part, &part_manifest(&self.path), &Machine::describe())?;
+            done.write(&self.part, &part_manifest(&self.path), &Machine::unmeasured())?;
         }
         renamed(&self.part, &self.path)?;
         files::sync_names([(self.path.as_path(), &self.file)].into_iter())?;
