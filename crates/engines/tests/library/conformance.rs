@@ -87,8 +87,8 @@ fn own_conforms_on_every_kernel() {
             scope.sizes.truncate(1);
             scope.keys = vec![(512, 1)];
         } else if place > 0 {
-            // The two largest sizes take more than half of the time.
-            scope.sizes.truncate(scope.sizes.len() - 2);
+            // The larger sizes take most of the time; the test below has them.
+            scope.sizes.retain(|(bits, _)| *bits <= 2048);
         }
         own_conforms_on(&kernel, &scope);
     }
