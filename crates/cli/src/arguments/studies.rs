@@ -113,12 +113,14 @@ pub(crate) struct Resume {
 Examples:
   rsalab merge parts/* --out results/whole         a study, with its report
   rsalab merge keys-*.tar --out keys.tar           one archive of all keys
-  rsalab merge keys-*.tar --out keys.jsonl         which key is in which archive; the archives stay as they are")]
+  rsalab merge keys-*.tar --out keys.jsonl         which key is in which archive; the archives stay as they are
+  rsalab merge keys-*.tar --out keys.parquet       a table of the public keys")]
 pub(crate) struct Merge {
     /// Directories of a study's parts, or archives of keys.
     #[arg(value_name = "PART", required = true)]
     pub(crate) parts: Vec<PathBuf>,
-    /// The directory of the whole study; or an archive (FILE.tar) or an index (FILE.jsonl) of all keys.
+    /// The directory of the whole study; or an archive (FILE.tar) or an index (FILE.jsonl) of all keys, or a table of
+    /// their public halves (FILE.parquet).
     #[arg(long, short, value_name = "DIR|FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -26,6 +26,7 @@ mod merge;
 mod names;
 mod proof;
 mod public_set;
+mod public_table;
 
 use std::{
     path::Path,

@@ -2,7 +2,12 @@
 
 use std::{fs, path::Path, process::Output};
 
+use parquet::{
+    file::reader::{FileReader, SerializedFileReader},
+    record::Field,
+};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::support::{assert_done, assert_failure, folder, run, stdout};
 
@@ -116,7 +121,7 @@ fn parts_of_keys_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert_done(&keys(here, &format!("{number}/3"), &format!("{number}.tar"), &["-q"]));
     }
     let refused = |parts: &[&str], words: &str| {
-        for out in ["whole.tar", "whole.jsonl"] {
+        for out in ["whole.tar", "whole.jsonl", "whole.parquet"] {
             assert_failure(&merge(here, parts, out), 3, words);
             assert!(!here.join(out).exists());
         }
@@ -160,7 +165,7 @@ fn parts_of_keys_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert_failure(
         &merge(here, &["1.tar", "2.tar", "3.tar"], "whole.zip"),
         2,
-        "neither FILE.tar nor FILE.jsonl",
+        "none of FILE.tar, FILE.jsonl and FILE.parquet",
     );
     assert_failure(
         &merge(here, &["1.tar", "2.tar", "4.tar"], "whole.tar"),
@@ -169,6 +174,77 @@ fn parts_of_keys_that_do_not_fit_are_refused_and_nothing_is_written() {
     );
     assert_done(&merge(here, &["1.tar", "2.tar", "3.tar"], "whole.tar"));
     assert_failure(&merge(here, &["1.tar", "2.tar", "3.tar"], "whole.tar"), 5, "whole.tar");
+}
+
+/// The rows of a table of public keys, each value as text and bytes in hexadecimal digits.
+fn rows(table: &Path) -> Vec<Vec<String>> {
+    let reader = SerializedFileReader::new(fs::File::open(table).expect("it is there")).expect("a table");
+    let text = |field: &Field| match field {
+        Field::Str(text) => text.clone(),
+        Field::Long(number) => number.to_string(),
+        Field::Bytes(bytes) => hex::encode(bytes.data()),
+        other => panic!("no column has the type of {other:?}"),
+    };
+    let rows = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
+    rows.map(|row| row.get_column_iter().map(|(_, field)| text(field)).collect())
+        .collect()
+}
+
+#[test]
+fn public_halves_of_parts_are_a_table() {
+    let here = folder();
+    let here = here.path();
+    fs::write(here.join("password"), "a password\n").expect("it can be written");
+    let encrypted = ["--format", "pkcs8-encrypted", "--password-file", "password"];
+    let variants: [(&str, &[&str]); 4] = [
+        ("plain", &[]),
+        ("openssh", &["--format", "openssh"]),
+        ("with-public", &["--public"]),
+        ("encrypted", &[&["--public"], &encrypted[..]].concat()),
+    ];
+    for (name, more) in variants {
+        let parts: Vec<String> = (1..=3).map(|number| format!("{name}-{number}.tar")).collect();
+        for (number, part) in (1..).zip(&parts) {
+            assert_done(&keys(here, &format!("{number}/3"), part, &[&["-q"], more].concat()));
+        }
+        let parts: Vec<&str> = parts.iter().rev().map(String::as_str).collect();
+        let (table, index) = (format!("{name}.parquet"), format!("{name}.jsonl"));
+        assert_done(&merge(here, &parts, &table));
+        assert_done(&merge(here, &parts, &index));
+        let index = fs::read_to_string(here.join(index)).expect("an index");
+        let rows = rows(&here.join(table));
+        // The first line says what all keys have in common.
+        assert_eq!((rows.len(), index.lines().count()), (20, 21));
+        for (row, line) in rows.iter().zip(index.lines().skip(1)) {
+            let line: Value = serde_json::from_str(line).expect("it is JSON");
+            let [number, archive, file, bits, modulus, exponent, sha256] = &row[..] else {
+                panic!("{row:?}");
+            };
+            assert_eq!(*number, line["number"].to_string());
+            assert_eq!(
+                (&line["archive"], &line["file"]),
+                (&archive[..].into(), &file[..].into())
+            );
+            assert_eq!((&bits[..], &exponent[..], modulus.len()), ("512", "010001", 128));
+            // The public key as the manifest's digest has it: the beginning of a key of 512 bits, modulus, exponent.
+            let der = format!("305c300d06092a864886f70d0101010500034b003048024100{modulus}0203{exponent}");
+            let digest = Sha256::digest(hex::decode(der).expect("digits"));
+            assert_eq!((&hex::encode(digest), &line["sha256"]), (sha256, &sha256[..].into()));
+        }
+    }
+
+    for number in 1..=3 {
+        let part = format!("secret-{number}.tar");
+        assert_done(&keys(
+            here,
+            &format!("{number}/3"),
+            &part,
+            &[&["-q"], &encrypted[..]].concat(),
+        ));
+    }
+    let secret = ["secret-1.tar", "secret-2.tar", "secret-3.tar"];
+    assert_failure(&merge(here, &secret, "secret.parquet"), 3, "the keys are encrypted");
+    assert!(!here.join("secret.parquet").exists());
 }
 
 /// One part of a study of four cells, two jobs on one engine each.

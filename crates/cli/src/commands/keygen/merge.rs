@@ -1,4 +1,4 @@
-//! Parts of many keys become one archive, or an index of all archives.
+//! Parts of many keys become one archive, an index of all archives, or a table of the public halves.
 //!
 //! ```text
 //! checksums ── the set of parts ── each archive's manifest: numbers, fingerprints ── the archives' files, one manifest
@@ -15,13 +15,14 @@ use std::{
 };
 
 use rsalab_study::part::{Manifest as PartManifest, Work, check_set};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     archive::{BLOCK, part_manifest, tar_header},
     counted,
     folder::MANIFEST,
     manifest::{Entry, Header, cannot},
+    public_table,
 };
 use crate::{
     arguments::Merge,
@@ -31,20 +32,43 @@ use crate::{
     steps,
 };
 
+/// The kinds of merged files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Archive,
+    Index,
+    PublicTable,
+}
+
+impl Kind {
+    fn of(out: &Path) -> Result<Kind> {
+        match out.extension().and_then(|ending| ending.to_str()) {
+            Some("tar") => Ok(Kind::Archive),
+            Some("jsonl") => Ok(Kind::Index),
+            Some("parquet") => Ok(Kind::PublicTable),
+            _ => {
+                let what = format!("{} is none of FILE.tar, FILE.jsonl and FILE.parquet", out.display());
+                let advice = "name an archive for the keys, an index of where they are, or a table of the public ones";
+                Err(Failure::new(Class::Usage, what).advice(advice))
+            }
+        }
+    }
+}
+
 /// A part whose checksum is right.
-struct Part {
-    path: PathBuf,
-    record: PartManifest,
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) record: PartManifest,
     /// Where the archive's own manifest begins: before it are keys alone.
-    end: u64,
+    pub(super) end: u64,
 }
 
 /// A line of the index of several archives.
-#[derive(Serialize)]
-struct Indexed<'a> {
-    archive: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(super) struct Indexed {
+    pub(super) archive: String,
     #[serde(flatten)]
-    entry: Entry,
+    pub(super) entry: Entry,
 }
 
 /// Output of `--json`.
@@ -58,31 +82,28 @@ struct Report {
 /// Merges archives of keys.
 pub(in crate::commands) fn run(arguments: &Merge, log: Log) -> Result<()> {
     let out = &arguments.out;
-    let is_index = match out.extension() {
-        Some(ending) if ending == "jsonl" => true,
-        Some(ending) if ending == "tar" => false,
-        _ => {
-            let what = format!("{} is neither FILE.tar nor FILE.jsonl", out.display());
-            let advice = "name an archive for the keys, or an index of where they are";
-            return Err(Failure::new(Class::Usage, what).advice(advice));
-        }
-    };
+    let kind = Kind::of(out)?;
     files::check_absent(out)?;
     let mut parts = checked(&arguments.parts)?;
     let mut spool = spool(out)?;
     let mut merged = Merged::default();
     for part in &mut parts {
-        part.end = merged.add(part, is_index, &mut spool)?;
+        part.end = merged.add(part, kind, &mut spool)?;
         steps::ended(|| format!("{}: checked", part.path.display()));
     }
     spool.flush().map_err(|error| cannot(out, "prepare", error))?;
     let spool = spool
         .into_inner()
         .map_err(|error| cannot(out, "prepare", error.into_error()))?;
-    files::create_from(out, Privacy::Private, |file| {
-        let written = match is_index {
-            true => copy_all(&spool, file),
-            false => write_archive(&parts, &spool, file),
+    let privacy = match kind {
+        Kind::Archive | Kind::Index => Privacy::Private,
+        Kind::PublicTable => Privacy::Public,
+    };
+    files::create_from(out, privacy, |file| {
+        let written = match kind {
+            Kind::Archive => write_archive(&parts, &spool, file),
+            Kind::Index => copy_all(&spool, file),
+            Kind::PublicTable => return public_table::write(&parts, &spool, file),
         };
         written.map_err(|error| cannot(out, "write to", error))
     })?;
@@ -132,7 +153,7 @@ struct Merged {
 
 impl Merged {
     /// Takes a part's manifest over. Returns where it begins in the archive.
-    fn add(&mut self, part: &Part, is_index: bool, spool: &mut impl Write) -> Result<u64> {
+    fn add(&mut self, part: &Part, kind: Kind, spool: &mut impl Write) -> Result<u64> {
         let unreadable = |error: io::Error| cannot(&part.path, "read", error);
         let file = File::open(&part.path).map_err(unreadable)?;
         let mut archive = tar::Archive::new(&file);
@@ -185,12 +206,12 @@ impl Merged {
                     "random keys are never equal: one of the machines draws no random numbers, or a part was copied";
                 return Err(Failure::new(Class::Input, what).advice(advice));
             }
-            let text = match is_index {
-                true => line(&Indexed {
-                    archive: &archive,
+            let text = match kind {
+                Kind::Archive => line(&entry),
+                Kind::Index | Kind::PublicTable => line(&Indexed {
+                    archive: archive.to_string(),
                     entry,
                 }),
-                false => line(&entry),
             };
             spool.write_all(text.as_bytes()).map_err(spooled)?;
         }
@@ -231,6 +252,6 @@ fn refused(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
     Failure::new(Class::Input, "nothing was merged").because(error)
 }
 
-fn refused_because(path: &Path, why: &str) -> Failure {
+pub(super) fn refused_because(path: &Path, why: &str) -> Failure {
     Failure::new(Class::Input, format!("nothing was merged: {} {why}", path.display()))
 }
