@@ -12,17 +12,20 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    thread,
 };
 
+use rsalab_rsa::{Error, PublicKey, format};
 use rsalab_study::part::{Manifest as PartManifest, Work, check_set};
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use super::{
     archive::{BLOCK, part_manifest, tar_header},
     counted,
     folder::MANIFEST,
     manifest::{Entry, Header, cannot},
-    public_table,
+    public_table::PublicTable,
 };
 use crate::{
     arguments::Merge,
@@ -31,6 +34,9 @@ use crate::{
     output::{self, Log, line},
     steps,
 };
+
+/// Keys that are read before all CPUs decode them.
+const DECODED_TOGETHER: usize = 1 << 10;
 
 /// The kinds of merged files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,19 +62,19 @@ impl Kind {
 }
 
 /// A part whose checksum is right.
-pub(super) struct Part {
-    pub(super) path: PathBuf,
-    pub(super) record: PartManifest,
+struct Part {
+    path: PathBuf,
+    record: PartManifest,
     /// Where the archive's own manifest begins: before it are keys alone.
-    pub(super) end: u64,
+    end: u64,
 }
 
 /// A line of the index of several archives.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Indexed {
-    pub(super) archive: String,
+struct Indexed {
+    archive: String,
     #[serde(flatten)]
-    pub(super) entry: Entry,
+    entry: Entry,
 }
 
 /// Output of `--json`.
@@ -103,7 +109,7 @@ pub(in crate::commands) fn run(arguments: &Merge, log: Log) -> Result<()> {
         let written = match kind {
             Kind::Archive => write_archive(&parts, &spool, file),
             Kind::Index => copy_all(&spool, file),
-            Kind::PublicTable => return public_table::write(&parts, &spool, file),
+            Kind::PublicTable => return write_public_table(&parts, &spool, file),
         };
         written.map_err(|error| cannot(out, "write to", error))
     })?;
@@ -243,6 +249,82 @@ fn write_archive(parts: &[Part], spool: &File, mut to: &File) -> io::Result<()> 
     to.write_all(&vec![0; filling as usize + 2 * BLOCK])
 }
 
+/// Writes a table of the public halves of the keys that lines of an index name.
+fn write_public_table(parts: &[Part], mut index: &File, file: &File) -> Result<()> {
+    let spooled = |error| Failure::io("cannot read the index of the keys again".to_owned(), error);
+    index.seek(SeekFrom::Start(0)).map_err(spooled)?;
+    // The first line says what all keys have in common.
+    let mut index = BufReader::new(index).lines().skip(1);
+    let mut table = PublicTable::new(file)?;
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    for part in parts {
+        let unreadable = |error: io::Error| cannot(&part.path, "read", error);
+        let unfit = || refused_because(&part.path, "has other files than its manifest names");
+        let archive = File::open(&part.path).map_err(unreadable)?.take(part.end);
+        let mut archive = tar::Archive::new(BufReader::new(archive));
+        let mut files = archive.entries().map_err(unreadable)?;
+        let mut left = part.record.items;
+        while left > 0 {
+            let mut batch = Vec::new();
+            while left > 0 && batch.len() < DECODED_TOGETHER {
+                let line = index.next().ok_or_else(unfit)?.map_err(spooled)?;
+                let row: Indexed = serde_json::from_str(&line).map_err(|_| unfit())?;
+                // A public half is read in its place, if there is one: it may be that the private one is encrypted.
+                let wanted = row.entry.public.as_deref().unwrap_or(&row.entry.file).as_bytes();
+                let half = loop {
+                    let mut member = files.next().ok_or_else(unfit)?.map_err(unreadable)?;
+                    if *member.path_bytes() == *wanted {
+                        let mut half = Zeroizing::new(Vec::with_capacity(member.size() as usize));
+                        member.read_to_end(&mut half).map_err(unreadable)?;
+                        break half;
+                    }
+                };
+                batch.push((row, half));
+                left -= 1;
+            }
+            let keys = decoded(&batch, threads);
+            for ((row, _), key) in batch.iter().zip(keys) {
+                let key = key.map_err(|error| unread(part, row, error))?;
+                table.add(&row.archive, &row.entry, &key)?;
+            }
+        }
+    }
+    table.finish()
+}
+
+/// The public keys of files, in their order.
+fn decoded(batch: &[(Indexed, Zeroizing<Vec<u8>>)], threads: usize) -> Vec<rsalab_rsa::Result<PublicKey>> {
+    let decode = |files: &[(Indexed, Zeroizing<Vec<u8>>)]| -> Vec<_> {
+        let key = |half: &[u8]| format::load_public(half, None).map(|loaded| loaded.key);
+        files.iter().map(|(_, half)| key(half)).collect()
+    };
+    thread::scope(|scope| {
+        let chunks = batch.chunks(batch.len().div_ceil(threads).max(1));
+        let workers: Vec<_> = chunks.map(|files| scope.spawn(move || decode(files))).collect();
+        let ended = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("decoding does not panic"));
+        ended.flatten().collect()
+    })
+}
+
+/// Why a key of an archive cannot be read.
+fn unread(part: &Part, row: &Indexed, error: Error) -> Failure {
+    let what = format!(
+        "nothing was merged: {} of {} cannot be read",
+        row.entry.file,
+        part.path.display()
+    );
+    let failure = Failure::new(Class::Input, what);
+    match error {
+        Error::PasswordMissing => {
+            let advice = "keys with a password are in a table if 'rsalab keygen' made them with --public";
+            Failure::new(Class::Input, "nothing was merged: the keys are encrypted").advice(advice)
+        }
+        error => failure.because(error),
+    }
+}
+
 fn copy_all(mut from: &File, mut to: &File) -> io::Result<()> {
     from.seek(SeekFrom::Start(0))?;
     io::copy(&mut from, &mut to).map(drop)
@@ -252,6 +334,6 @@ fn refused(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
     Failure::new(Class::Input, "nothing was merged").because(error)
 }
 
-pub(super) fn refused_because(path: &Path, why: &str) -> Failure {
+fn refused_because(path: &Path, why: &str) -> Failure {
     Failure::new(Class::Input, format!("nothing was merged: {} {why}", path.display()))
 }

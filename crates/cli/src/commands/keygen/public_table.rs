@@ -9,12 +9,7 @@
 //! | modulus, exponent | bytes | big-endian, the modulus with all its bytes |
 //! | sha256 | text | SHA-256 of its SubjectPublicKeyInfo in DER, in hexadecimal digits, as in the manifest |
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
-    sync::Arc,
-    thread,
-};
+use std::{fs::File, io, sync::Arc};
 
 use parquet::{
     basic::{LogicalType, Repetition, Type as PhysicalType},
@@ -26,20 +21,14 @@ use parquet::{
     },
     schema::types::{ColumnPath, Type, TypePtr},
 };
-use rsalab_rsa::{Error, PublicKey, format};
+use rsalab_rsa::PublicKey;
 use rsalab_study::VERSION;
-use zeroize::Zeroizing;
 
-use super::{
-    manifest::cannot,
-    merge::{Indexed, Part, refused_because},
-};
-use crate::exit::{Class, Failure, Result};
+use super::manifest::Entry;
+use crate::exit::{Failure, Result};
 
 /// Rows of a row group: some 25 MB of moduli of 2048 bits, which is in memory at a time.
 const GROUP_ROWS: usize = 1 << 16;
-/// Keys that are read before all CPUs decode them.
-const DECODED_TOGETHER: usize = 1 << 10;
 
 const NUMBER: &str = "number";
 const ARCHIVE: &str = "archive";
@@ -49,86 +38,8 @@ const MODULUS: &str = "modulus";
 const EXPONENT: &str = "exponent";
 const SHA256: &str = "sha256";
 
-/// Writes the table of the keys that lines of an index name.
-pub(super) fn write(parts: &[Part], mut index: &File, file: &File) -> Result<()> {
-    let spooled = |error| Failure::io("cannot read the index of the keys again".to_owned(), error);
-    index.seek(SeekFrom::Start(0)).map_err(spooled)?;
-    // The first line says what all keys have in common.
-    let mut index = BufReader::new(index).lines().skip(1);
-    let mut table = Table::new(file).map_err(written)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    for part in parts {
-        let unreadable = |error: io::Error| cannot(&part.path, "read", error);
-        let unfit = || refused_because(&part.path, "has other files than its manifest names");
-        let archive = File::open(&part.path).map_err(unreadable)?.take(part.end);
-        let mut archive = tar::Archive::new(BufReader::new(archive));
-        let mut files = archive.entries().map_err(unreadable)?;
-        let mut left = part.record.items;
-        while left > 0 {
-            let mut batch = Vec::new();
-            while left > 0 && batch.len() < DECODED_TOGETHER {
-                let line = index.next().ok_or_else(unfit)?.map_err(spooled)?;
-                let row: Indexed = serde_json::from_str(&line).map_err(|_| unfit())?;
-                // A public half is read in its place, if there is one: it may be that the private one is encrypted.
-                let wanted = row.entry.public.as_deref().unwrap_or(&row.entry.file).as_bytes();
-                let half = loop {
-                    let mut member = files.next().ok_or_else(unfit)?.map_err(unreadable)?;
-                    if *member.path_bytes() == *wanted {
-                        let mut half = Zeroizing::new(Vec::with_capacity(member.size() as usize));
-                        member.read_to_end(&mut half).map_err(unreadable)?;
-                        break half;
-                    }
-                };
-                batch.push((row, half));
-                left -= 1;
-            }
-            let keys = decoded(&batch, threads);
-            for ((row, _), key) in batch.iter().zip(keys) {
-                table.add(row, &key.map_err(|error| unread(part, row, error))?);
-                if table.numbers.len() == GROUP_ROWS {
-                    table.write_group().map_err(written)?;
-                }
-            }
-        }
-    }
-    table.finish().map_err(written)
-}
-
-/// The public keys of files, in their order.
-fn decoded(batch: &[(Indexed, Zeroizing<Vec<u8>>)], threads: usize) -> Vec<rsalab_rsa::Result<PublicKey>> {
-    let decode = |files: &[(Indexed, Zeroizing<Vec<u8>>)]| -> Vec<_> {
-        let key = |half: &[u8]| format::load_public(half, None).map(|loaded| loaded.key);
-        files.iter().map(|(_, half)| key(half)).collect()
-    };
-    thread::scope(|scope| {
-        let chunks = batch.chunks(batch.len().div_ceil(threads).max(1));
-        let workers: Vec<_> = chunks.map(|files| scope.spawn(move || decode(files))).collect();
-        let ended = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("decoding does not panic"));
-        ended.flatten().collect()
-    })
-}
-
-/// Why a key of an archive cannot be read.
-fn unread(part: &Part, row: &Indexed, error: Error) -> Failure {
-    let what = format!(
-        "nothing was merged: {} of {} cannot be read",
-        row.entry.file,
-        part.path.display()
-    );
-    let failure = Failure::new(Class::Input, what);
-    match error {
-        Error::PasswordMissing => {
-            let advice = "keys with a password are in a table if 'rsalab keygen' made them with --public";
-            Failure::new(Class::Input, "nothing was merged: the keys are encrypted").advice(advice)
-        }
-        error => failure.because(error),
-    }
-}
-
 /// A table that is being written.
-struct Table<'f> {
+pub(super) struct PublicTable<'f> {
     writer: SerializedFileWriter<&'f File>,
     numbers: Vec<i64>,
     archives: Vec<ByteArray>,
@@ -139,15 +50,17 @@ struct Table<'f> {
     digests: Vec<ByteArray>,
 }
 
-impl<'f> Table<'f> {
-    fn new(file: &'f File) -> ParquetResult<Self> {
+impl<'f> PublicTable<'f> {
+    /// A table in an empty file.
+    pub(super) fn new(file: &'f File) -> Result<Self> {
         let mut properties = WriterProperties::builder().set_created_by(format!("rsalab version {VERSION}"));
         // No two are alike.
         for column in [NUMBER, NAME, MODULUS, SHA256] {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column), false);
         }
-        Ok(Table {
-            writer: SerializedFileWriter::new(file, schema()?, Arc::new(properties.build()))?,
+        let writer = schema().and_then(|schema| SerializedFileWriter::new(file, schema, Arc::new(properties.build())));
+        Ok(PublicTable {
+            writer: writer.map_err(written)?,
             numbers: Vec::new(),
             archives: Vec::new(),
             names: Vec::new(),
@@ -158,15 +71,28 @@ impl<'f> Table<'f> {
         })
     }
 
-    fn add(&mut self, row: &Indexed, key: &PublicKey) {
+    /// Adds a key: the archive that has its private half, its line of the manifest, and the public half.
+    pub(super) fn add(&mut self, archive: &str, entry: &Entry, key: &PublicKey) -> Result<()> {
         let integer = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        self.numbers.push(integer(row.entry.number));
-        self.archives.push(ByteArray::from(&*row.archive));
-        self.names.push(ByteArray::from(&*row.entry.file));
+        self.numbers.push(integer(entry.number));
+        self.archives.push(ByteArray::from(archive));
+        self.names.push(ByteArray::from(&*entry.file));
         self.bits.push(integer(key.bits() as u64));
         self.moduli.push(ByteArray::from(key.n().to_vec()));
         self.exponents.push(ByteArray::from(key.e().to_vec()));
-        self.digests.push(ByteArray::from(&*row.entry.sha256));
+        self.digests.push(ByteArray::from(&*entry.sha256));
+        match self.numbers.len() < GROUP_ROWS {
+            true => Ok(()),
+            false => self.write_group().map_err(written),
+        }
+    }
+
+    /// Writes what is left in memory, and the file's footer.
+    pub(super) fn finish(mut self) -> Result<()> {
+        if !self.numbers.is_empty() {
+            self.write_group().map_err(written)?;
+        }
+        self.writer.finish().map(drop).map_err(written)
     }
 
     fn write_group(&mut self) -> ParquetResult<()> {
@@ -179,13 +105,6 @@ impl<'f> Table<'f> {
         write_bytes(&mut group, &mut self.exponents)?;
         write_bytes(&mut group, &mut self.digests)?;
         group.close().map(drop)
-    }
-
-    fn finish(mut self) -> ParquetResult<()> {
-        if !self.numbers.is_empty() {
-            self.write_group()?;
-        }
-        self.writer.finish().map(drop)
     }
 }
 
