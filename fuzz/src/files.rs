@@ -10,15 +10,10 @@ use rsalab_engines::{
 };
 use rsalab_rsa::CpuBackend;
 use rsalab_sealed::{Identity, Outline};
-use rsalab_study::{
-    part::Manifest,
-    plan::{Host, Plan},
-    report,
-    store::Store,
-};
+use rsalab_study::{part::Manifest, plan::Plan, report, store::Store};
 use rsalab_text::{Threads, container};
 
-use crate::seeds::key;
+use crate::seeds::{host, key};
 
 /// A folder of this process.
 fn folder() -> &'static PathBuf {
@@ -38,18 +33,18 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// A plan file.
+/// A plan: as a text, and as a file if it begins with a comment or is no text.
 pub(crate) fn plan(bytes: &[u8]) {
-    let Ok(text) = str::from_utf8(bytes) else {
-        return;
-    };
-    let host = Host {
-        known: ["own", "textbook", "openssl", "gmp"].map(str::to_owned).to_vec(),
-        present: vec!["own".to_owned()],
-        logical_cpus: 2,
-    };
-    if let Err(error) = Plan::parse(text, &host) {
-        assert!(!error.to_string().is_empty());
+    match str::from_utf8(bytes) {
+        Ok(text) if !text.starts_with('#') => match Plan::parse(text, &host()) {
+            Ok(plan) => drop(plan.groups(&host())),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        },
+        _ => {
+            if let Err(error) = Plan::read(&file("plan.toml", bytes), &host()) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
     }
 }
 
@@ -116,7 +111,24 @@ pub(crate) fn database(bytes: &[u8]) {
     fs::create_dir_all(&folder).expect("a folder");
     fs::rename(&path, folder.join("study.db")).expect("a file");
     if let Ok(store) = Store::view(&folder) {
+        read_all(&store);
         drop(store);
+        // Whoever goes on with it brings it up to date.
+        if let Ok(store) = Store::open(&folder) {
+            read_all(&store);
+        }
     }
     fs::remove_dir_all(&folder).expect("the folder is there");
+}
+
+fn read_all(store: &Store) {
+    let _ = (store.check_integrity(), store.study(), store.part(), store.sessions());
+    let _ = (store.sentinels(), store.own_groups(), store.has_open_cells());
+    for group in store.groups().unwrap_or_default() {
+        let _ = (
+            store.blocks(group.id),
+            store.interrupted_blocks(group.id),
+            store.rounds_begun(group.id),
+        );
+    }
 }

@@ -6,6 +6,8 @@ use rsalab_rsa::format::{
 };
 use rsalab_rsa::{PrivateKey, PublicKey};
 
+use crate::seeds::PASSWORD;
+
 /// Short keys: what a parser does wrong, it does at any length, and checks of long ones take the time of fuzzing.
 const SHORT: Limits = Limits { most_bits: 1024 };
 
@@ -43,9 +45,9 @@ pub(crate) fn set(bytes: &[u8]) {
     }
 }
 
-/// The bytes as a key whose password is `password`.
+/// The bytes as a key under the password of the seeds.
 pub(crate) fn encrypted(bytes: &[u8]) {
-    let _ = load_private_with(bytes, &reading(Some(b"password")));
+    let _ = load_private_with(bytes, &reading(Some(PASSWORD)));
 }
 
 /// The bytes as DER, without a guess at what they are.

@@ -1,13 +1,15 @@
 //! Fuzz targets: functions that take any bytes and must return.
 //!
 //! A target panics if something is wrong: a parser that panics, a kernel that differs from the portable one, an encoder
-//! whose output is not read as what it was made of. [`TARGETS`] lists them all. Three programs call them:
+//! whose output is not read as what it was made of. [`TARGETS`] lists them all; those of the C library and of the
+//! OpenSSL provider, which have global allocators of their own, are in the crates `fuzz/c` and `fuzz/provider`.
 //!
-//! | program | what it does |
+//! | command | what it does |
 //! |---|---|
 //! | `tests/corpus.rs`, in `make test` | every target on its seeds, on damaged seeds, and on what was found before |
-//! | `fuzz/runner`, by `scripts/fuzz.sh` | libFuzzer, guided by coverage |
+//! | `scripts/fuzz.sh` | libFuzzer, guided by coverage, by way of `fuzz/runner` |
 //! | `scripts/fuzz.sh totals` | prints what was run so far (`fuzz/totals.csv`) |
+//! | `scripts/fuzz-coverage.sh` | prints which part of each parser's lines the inputs of `make test` reach |
 //!
 //! | question | file |
 //! |---|---|
@@ -16,13 +18,17 @@
 //! | kernels against the portable one | `kernels` |
 //! | files and lines: plans, reports, parts, workers, texts, sealed files, audits | `files` |
 //! | what fuzzing begins with | `seeds` |
+//! | bytes as choices and values | `input` |
+//! | targets on seeds and on what is kept, for tests | `replay` |
 #![forbid(unsafe_code)]
 
 mod files;
+pub mod input;
 mod kernels;
 mod keys;
+pub mod replay;
 mod schemes;
-mod seeds;
+pub mod seeds;
 
 /// Something that takes bytes of a stranger.
 pub struct Target {

@@ -39,7 +39,7 @@ fn place(folder: &Path) -> Option<Place> {
         "crates/engines" => Place::Layer(3),
         "crates/study" => Place::Layer(4),
         "crates/cli" => Place::Layer(5),
-        "xtask" | "fuzz" | "tracking" => Place::Chore,
+        "xtask" | "fuzz" | "fuzz/c" | "fuzz/provider" | "tracking" => Place::Chore,
         _ if folder.starts_with("peers/") => Place::Peer,
         _ if folder.starts_with("bindings/") || folder.starts_with("integrations/") => Place::Layer(3),
         _ => return None,

@@ -1,0 +1,280 @@
+//! Files and lines that the program writes, and such as it refuses.
+
+use std::{fs, io::Write, path::Path};
+
+use rsalab_engines::{Job, Op};
+use rsalab_rsa::CpuBackend;
+use rsalab_sealed::{Recipient, armor};
+use rsalab_study::{
+    plan::{Host, Plan, Seed},
+    store::{NewStudy, Store},
+};
+use rsalab_text::{Threads, container};
+
+use super::{base64, key, texts};
+
+/// Results of reports, compressed or not.
+pub fn reports() -> Vec<Vec<u8>> {
+    let figure = |id: &str, x: &str, y: &str, point: &str| {
+        let text = format!(
+            r#"{{"id":"{id}","title":"t","description":"d","x":{x},"y":{y},"series":[{{"name":"s","points":[{point}]}}],"marks":[{{"x":2.0,"label":"m"}}]}}"#
+        );
+        format!(
+            r#"{{"title":"t","is_complete":true,"counts":{{"done":1}},"findings":[],"figures":[{text}],"articles":[],"overviews":[],"groups":[],"method":[],"sessions":[],"command":"c","report_command":"r","samples_command":"s","plan_toml":"","insecure_seed":"","created_unix_ms":0,"program_version":"0"}}"#
+        )
+    };
+    let (linear, log) = (
+        r#"{"label":"l","scale":"linear","ticks":[1.0]}"#,
+        r#"{"label":"l","scale":"log"}"#,
+    );
+    let names = r#"{"label":"l","scale":"names","names":["a"]}"#;
+    let point = r#"{"x":1.0,"estimate":{"value":1.0,"low":0.5,"high":2.0}}"#;
+    let wrong = r#"{"x":-1.0,"estimate":{"value":1e30,"low":0.5,"high":2.0}}"#;
+    let whole = figure("a-figure", linear, log, point);
+    let mut all: Vec<Vec<u8>> = [
+        whole.clone(),
+        figure("a-figure", names, linear, point),
+        figure("a-figure", log, log, wrong),
+        figure("a figure", log, log, point),
+        figure("", log, log, point),
+    ]
+    .map(String::into_bytes)
+    .into();
+    let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    compressed.write_all(whole.as_bytes()).expect("memory");
+    all.push(compressed.finish().expect("memory"));
+    all.push(vec![0x1f, 0x8b, 8, 0]);
+    all.extend(texts(&["{}", "{\"figures\":[],\"groups\":[]}"]));
+    all
+}
+
+/// Manifests of parts.
+pub fn part_manifests() -> Vec<Vec<u8>> {
+    let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let manifest = |version: u32, work: &str, number: u64, bytes: u64| {
+        format!(
+            r#"{{"rsalab_part":{version},"work":"{work}","part":{{"number":{number},"of":3}},"plan_sha256":"00","program_version":"0.1.0","cpu":"c","system":"s","insecure_seed":null,"items":7,"bytes":{bytes},"sha256":"{nothing}"}}"#
+        )
+        .into_bytes()
+    };
+    vec![
+        manifest(1, "study", 1, 0),
+        manifest(1, "keys", 3, 0),
+        manifest(1, "audit", 2, 5),
+        manifest(2, "study", 1, 0),
+        manifest(1, "study", 0, 0),
+        manifest(1, "study", 4, 0),
+        manifest(1, "another", 1, 0),
+        b"{}".to_vec(),
+    ]
+}
+
+/// Lines of a coordinator, and of a worker.
+pub fn worker_lines() -> Vec<Vec<u8>> {
+    let ops = [
+        Op::Private,
+        Op::Keygen,
+        Op::TextEncrypt,
+        Op::SignMessage,
+        Op::Handshake,
+        Op::PrimeSearch,
+    ];
+    let job = |op| serde_json::to_string(&Job::new(op, 1024)).expect("jobs are written");
+    let mut all: Vec<Vec<u8>> = ops
+        .map(|op| format!(r#"{{"request":"supports","job":{}}}"#, job(op)).into_bytes())
+        .into();
+    let other = |change: &dyn Fn(&mut Job)| {
+        let mut job = Job::new(Op::Private, 1024);
+        change(&mut job);
+        let job = serde_json::to_string(&job).expect("jobs are written");
+        format!(r#"{{"request":"supports","job":{job}}}"#).into_bytes()
+    };
+    all.extend([
+        other(&|job| job.bits = 7),
+        other(&|job| job.bits = 1023),
+        other(&|job| job.threads = 0),
+        other(&|job| job.threads = 1 << 20),
+        other(&|job| job.batch = 1 << 20),
+        other(&|job| job.primes = 9),
+        other(&|job| job.primes = 3),
+        other(&|job| job.keys = 3),
+        other(&|job| job.bare = true),
+        other(&|job| job.variant = Some("x".to_owned())),
+        other(&|job| job.message_bits = Some(7)),
+        other(&|job| job.message_bits = Some(7000)),
+        other(&|job| job.symbols = 7),
+        other(&|job| job.message_bytes = 7),
+    ]);
+    all.extend(texts(&[
+        r#"{"request":"hello","protocol":1}"#,
+        r#"{"request":"hello","protocol":9}"#,
+        r#"{"request":"outputs"}"#,
+        r#"{"request":"block","plan":{"discard_ns":0,"min_ns":1,"calls":1,"max_samples":3}}"#,
+        "{\"request\":\"release\"}\n\n{\"request\":\"quit\"}\n",
+        "{\"request\":\"nothing\"}\nno JSON\n{\"request\":\"quit\"}\n",
+        r#"{"answer":"hello","protocol":1,"pid":7,"engine":{"name":"own","version":"1","origin":"o"}}"#,
+        r#"{"answer":"prepared","kernel":"k","cpus":[1],"oversubscribed":false}"#,
+        r#"{"answer":"outputs","outputs":"00ff"}"#,
+        r#"{"answer":"released"}"#,
+        r#"{"answer":"bye"}"#,
+        r#"{"answer":"error","kind":"key","message":"m","item":7}"#,
+    ]));
+    all
+}
+
+/// Encrypted texts.
+pub fn text_containers() -> Vec<Vec<u8>> {
+    let encrypt = |text: &[u8], symbols: Option<usize>| {
+        let threads = Threads::unpinned(1);
+        container::encrypt(&CpuBackend::auto(), key().public(), symbols, text, threads)
+            .expect("it fits")
+            .output
+            .to_vec()
+    };
+    let whole = encrypt(b"a text of more than a block of ten", Some(10));
+    let changed = |at: usize, to: u8| {
+        let mut changed = whole.clone();
+        changed[at] = to;
+        changed
+    };
+    vec![
+        encrypt(b"", Some(10)),
+        encrypt(&[7; 300], None),
+        whole[..30].to_vec(),
+        whole[..100].to_vec(),
+        changed(11, 2),
+        changed(14, 3),
+        changed(15, 1),
+        changed(19, 0),
+        changed(20, 0x80),
+        changed(25, 1),
+        changed(30, 0),
+        changed(60, 0xff),
+        changed(61, 0),
+        whole,
+    ]
+}
+
+/// Sealed files, armored and not.
+pub fn sealed_files() -> Vec<Vec<u8>> {
+    let recipients = [Recipient::new(key().public()).expect("it is long enough")];
+    let seal = |message: &[u8]| {
+        let mut file = Vec::new();
+        rsalab_sealed::encrypt(&recipients, message, &mut file, 1).expect("memory");
+        file
+    };
+    let armored = |file: &[u8]| {
+        let mut writer = armor::Writer::new(Vec::new());
+        // In two parts, of which the first is no whole number of lines.
+        let (first, rest) = file.split_at(file.len().min(7));
+        writer.write_all(first).expect("memory");
+        writer.write_all(rest).expect("memory");
+        writer.finish().expect("memory")
+    };
+    let file = seal(b"a message");
+    let text = String::from_utf8(armored(&file)).expect("it is ASCII");
+    let end = file
+        .windows(5)
+        .position(|window| window == b"\n--- ")
+        .expect("a header ends");
+    let with_header = |header: &str| [header.as_bytes(), &file[end + 1..]].concat();
+    let start = str::from_utf8(&file[..=end]).expect("a header is ASCII");
+    let mac = base64(&[7; 32]);
+    let mut all = vec![
+        seal(b""),
+        seal(&vec![7; 300_000]),
+        seal(&vec![7; 65536]),
+        armored(&seal(&[7; 100])),
+        [&file[..], b"x"].concat(),
+        file[..file.len() - 1].to_vec(),
+        file[..end + 20].to_vec(),
+        file[..end + 60].to_vec(),
+        with_header(&start.replacen("ssh-rsa", "X25519", 1)),
+        with_header(&start.replacen("/v1", "/v2", 1)),
+        with_header(&start.replacen("-> ssh-rsa", "->  ssh-rsa", 1)),
+        with_header(&start.replacen("-> ssh-rsa", "=> ssh-rsa", 1)),
+        with_header(&format!("{start}-> grease word\n\n")),
+        with_header(&format!("{start}-> grease\nAB\n")),
+        with_header(&format!("{start}-> grease\n{}\n", "A".repeat(65))),
+        with_header(&format!("{start}-> grease\n\u{e4}\n")),
+        format!("{start}--- {}\n", &mac[..43]).into_bytes(),
+        format!("{start}---\n").into_bytes(),
+        format!("{start}--- AAAA\n").into_bytes(),
+        format!(" \n{text}\n ").into_bytes(),
+        text.replace('\n', "\r\n").into_bytes(),
+        format!("{text}x").into_bytes(),
+        format!("{}{text}", " ".repeat(1100)).into_bytes(),
+        text.replacen("AGE", "EGA", 1).into_bytes(),
+        text.replacen("\n", "\n\n", 1).into_bytes(),
+        text.replacen("\n", "\nAAAA\nAAAA\n", 1).into_bytes(),
+        text.replacen("\n", &format!("\n{}\n", "A".repeat(80)), 1).into_bytes(),
+        text.replacen("\n", "\n====\n", 1).into_bytes(),
+        text.as_bytes()[..text.len() / 2].to_vec(),
+        text.as_bytes()[..text.len() - 1].to_vec(),
+    ];
+    // Its key opens another file, and its last chunk is a whole one of nothing.
+    let mut other = seal(b"another");
+    other.truncate(end);
+    all.push([&other[..], &file[end..]].concat());
+    all.push(file);
+    all
+}
+
+/// Databases of studies.
+pub fn databases() -> Vec<Vec<u8>> {
+    let header = [b"SQLite format 3\0".as_slice(), &[16, 0, 1, 1, 0, 64, 32, 32], &[0; 76]].concat();
+    let mut all = vec![header, b"not a database".to_vec(), Vec::new()];
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = super::plans()
+        .into_iter()
+        .nth(1)
+        .and_then(|plan| study(&plan, &folder.path().join("study")));
+    if let Some(Ok(bytes)) = made.map(|store: Store| {
+        drop(store);
+        fs::read(folder.path().join("study").join("study.db"))
+    }) {
+        let changed = |at: usize, to: u8| {
+            let mut changed = bytes.clone();
+            changed[at] = to;
+            changed
+        };
+        all.extend([
+            bytes[..bytes.len() / 2].to_vec(),
+            bytes[..bytes.len() - 7].to_vec(),
+            // The version of its schema, and the program that made it.
+            changed(63, 0),
+            changed(63, 1),
+            changed(63, 4),
+            changed(63, 99),
+            changed(68, 7),
+            changed(18, 1),
+            changed(4200, 0xff),
+            bytes,
+        ]);
+    }
+    all
+}
+
+/// The machine that plans are read for.
+pub(crate) fn host() -> Host {
+    Host {
+        known: ["own", "textbook", "openssl", "gmp"].map(str::to_owned).to_vec(),
+        present: vec!["own".to_owned()],
+        logical_cpus: 2,
+    }
+}
+
+/// A study of a plan, in a folder that is not there yet.
+fn study(plan: &[u8], folder: &Path) -> Option<Store> {
+    let plan_toml = str::from_utf8(plan).ok()?;
+    let groups = Plan::parse(plan_toml, &host()).ok()?.groups(&host()).ok()?;
+    let new = NewStudy {
+        plan_toml,
+        groups: &groups,
+        seed: Seed([0x66; 32]),
+        host: &host(),
+        command: "rsalab study",
+        part: None,
+    };
+    Store::create(folder, &new).ok()
+}
