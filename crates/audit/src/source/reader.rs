@@ -122,8 +122,7 @@ impl Reader<'_> {
         let is_all = head.len() < HEAD;
         let name = document.name.clone();
         let number = sink.document(document);
-        let body = if let Some(how) = compression(&head) {
-            let what = format!("it is compressed; give it unpacked: `{how} FILE | rsalab audit -`");
+        let body = if let Some(what) = not_read_here(&head) {
             Body::Issue(Issue::new("not-examined", what))
         } else if manifest::is(&head) {
             self.whole(head, rest, |bytes| Body::Manifest(name, bytes), sink)
@@ -247,6 +246,16 @@ fn not_read(document: Document, error: &io::Error, sink: &mut dyn Sink) {
         document: number,
         body: Body::Issue(Issue::new("not-read", error.to_string())),
     });
+}
+
+/// The command that makes a file that is read here of one that is not.
+fn not_read_here(head: &[u8]) -> Option<String> {
+    if head.starts_with(b"PAR1") {
+        let what = "it is a table in Apache Parquet; give its column of moduli as text: `duckdb -csv -c \"SELECT \
+                    hex(modulus) AS modulus FROM 'FILE'\" | rsalab audit -`";
+        return Some(what.to_owned());
+    }
+    compression(head).map(|how| format!("it is compressed; give it unpacked: `{how} FILE | rsalab audit -`"))
 }
 
 /// The command that unpacks a file.

@@ -249,6 +249,7 @@ fn what_cannot_be_examined_is_said() {
         encode_encrypted(&keys[0], &Usage::Any, b"secret", Encoding::Pem, &mut SystemRng).expect("it can be");
     write(at, "encrypted", &encrypted);
     write(at, "z.tar.gz", b"\x1f\x8b\x08\0\0\0");
+    write(at, "z.parquet", b"PAR1\x15\x04\x15\0");
     write(at, "words.txt", "no key\n");
     write(at, "words.pem", "no key\n");
     write(at, "blob", [7; 100]);
@@ -276,6 +277,7 @@ fn what_cannot_be_examined_is_said() {
             ("no-key", one("torn.tar:key.pem")),
             ("no-key", one("words.pem")),
             ("not-examined", one("encrypted")),
+            ("not-examined", one("z.parquet")),
             ("not-examined", one("z.tar.gz")),
             ("unreadable", one("authorized_keys, line 2")),
             ("unreadable", one("torn.tar")),
