@@ -27,8 +27,7 @@ else
   echo "SKIPPED: the tracking of secrets, which needs: apt-get install valgrind clang libclang-dev" >&2
 fi
 
-# From end to end: ciphertexts with bad padding of each kind, through the library, the program and the provider. Last, as
-# it may end with a difference that SECURITY.md names.
+# From end to end: ciphertexts with bad padding of each kind, through the library, the program and the provider.
 if command -v python3 >/dev/null 2>&1; then
   $cargo build --release --locked --package rsalab --package rsalab-c --package rsalab-openssl-provider
   taskset -c "$last" python3 scripts/padding_oracle.py --rounds 4000 --plant 3000
