@@ -4,13 +4,18 @@ use std::{fs, path::PathBuf, sync::OnceLock};
 
 use rsalab_audit::{Audit, Inventory, Options};
 use rsalab_engines::{
-    Textbook,
+    Op, Textbook,
     protocol::{Answer, Request},
     worker,
 };
 use rsalab_rsa::CpuBackend;
 use rsalab_sealed::{Identity, Outline};
-use rsalab_study::{part::Manifest, plan::Plan, report, store::Store};
+use rsalab_study::{
+    part::{Manifest, check_set},
+    plan::Plan,
+    report,
+    store::Store,
+};
 use rsalab_text::{Threads, container};
 
 use crate::seeds::{host, key};
@@ -37,7 +42,7 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
 pub(crate) fn plan(bytes: &[u8]) {
     match str::from_utf8(bytes) {
         Ok(text) if !text.starts_with('#') => match Plan::parse(text, &host()) {
-            Ok(plan) => drop(plan.groups(&host())),
+            Ok(plan) => drop((plan.groups(&host()), serde_json::to_string(&plan))),
             Err(error) => assert!(!error.to_string().is_empty()),
         },
         _ => {
@@ -53,24 +58,48 @@ pub(crate) fn results(bytes: &[u8]) {
     let _ = report::read(&file("results.json", bytes));
 }
 
-/// The manifest of a part of a study or of keys.
+/// The manifests of parts of a study, of keys, or of an audit, one a line.
 pub(crate) fn part_manifest(bytes: &[u8]) {
-    let manifest = file("part.json", bytes);
     let part = file("part", b"");
-    if let Ok(read) = Manifest::read(&part, &manifest) {
-        let _ = read.check(&part, &manifest);
+    let mut read = Vec::new();
+    for text in bytes.split(|&byte| byte == b'\n').take(4) {
+        let manifest = file("part.json", text);
+        if let Ok(one) = Manifest::read(&part, &manifest) {
+            let _ = one.check(&part, &manifest);
+            let range = one.part.range(one.items);
+            assert!(range.end() <= &one.items && one.part.to_string().parse() == Ok(one.part));
+            read.push((part.clone(), one));
+        }
+    }
+    if let Err(error) = check_set(&read) {
+        assert!(!error.to_string().is_empty());
     }
 }
 
-/// Lines of whoever talks to a worker, and of a worker. No job is prepared: whoever starts a worker may have it work
-/// for hours.
+/// Lines of whoever talks to a worker, and of a worker. Jobs that are prepared are short: whoever starts a worker may
+/// have it work for hours.
 pub(crate) fn worker_lines(bytes: &[u8]) {
-    let is_prepare = |line: &[u8]| matches!(serde_json::from_slice(line), Ok(Request::Prepare { .. }));
+    let is_long = |line: &[u8]| match serde_json::from_slice(line) {
+        Ok(Request::Prepare { job, .. }) => {
+            matches!(job.op, Op::Keygen | Op::PrimePair | Op::PrimeSearch)
+                || job.bits > 512
+                || job.batch > 4
+                || job.threads > 1
+                || job.symbols > 100
+        }
+        Ok(Request::Block { plan }) => {
+            plan.discard_ns > 1000
+                || plan.min_ns > 1000
+                || plan.max_samples > 10
+                || plan.calls.is_some_and(|calls| calls > 3)
+        }
+        _ => false,
+    };
     let lines = || bytes.split(|&byte| byte == b'\n');
     for line in lines() {
         let _ = serde_json::from_slice::<Answer>(line);
     }
-    if !lines().any(is_prepare) {
+    if !lines().any(is_long) {
         let (mut requests, mut answers) = (bytes, Vec::new());
         let _ = worker::serve(&Textbook, &mut requests, &mut answers);
     }

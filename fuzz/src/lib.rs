@@ -83,6 +83,16 @@ pub static TARGETS: &[Target] = &[
         seeds: seeds::encodings,
     },
     Target {
+        name: "explain",
+        run: schemes::explain,
+        seeds: seeds::signed_encodings,
+    },
+    Target {
+        name: "encode",
+        run: schemes::encode,
+        seeds: seeds::messages,
+    },
+    Target {
         name: "public-operation",
         run: kernels::public_operation,
         seeds: seeds::numbers,

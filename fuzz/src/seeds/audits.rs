@@ -51,6 +51,7 @@ pub fn audits() -> Vec<Vec<u8>> {
         vec![b'x'; (1 << 20) + 7],
     ]);
     seeds.extend(texts(&[
+        "{\"modulus\": 1,\n\"n\": 2}\n",
         "{\"a\":1}\n{\"b\":2}\n",
         "{\n\"keys\": []}\n",
         "x DNSKEY (\n(\n(\n",

@@ -17,7 +17,7 @@ use super::{base64, key, texts};
 pub fn reports() -> Vec<Vec<u8>> {
     let figure = |id: &str, x: &str, y: &str, point: &str| {
         let text = format!(
-            r#"{{"id":"{id}","title":"t","description":"d","x":{x},"y":{y},"series":[{{"name":"s","points":[{point}]}}],"marks":[{{"x":2.0,"label":"m"}}]}}"#
+            r#"{{"id":"{id}","title":"t","description":"d","x":{x},"y":{y},"series":[{{"name":"s","points":[{point}]}}],"references":[{{"y":1.0,"label":"r"}}],"marks":[{{"x":2.0,"label":"m"}}]}}"#
         );
         format!(
             r#"{{"title":"t","is_complete":true,"counts":{{"done":1}},"findings":[],"figures":[{text}],"articles":[],"overviews":[],"groups":[],"method":[],"sessions":[],"command":"c","report_command":"r","samples_command":"s","plan_toml":"","insecure_seed":"","created_unix_ms":0,"program_version":"0"}}"#
@@ -27,9 +27,9 @@ pub fn reports() -> Vec<Vec<u8>> {
         r#"{"label":"l","scale":"linear","ticks":[1.0]}"#,
         r#"{"label":"l","scale":"log"}"#,
     );
-    let names = r#"{"label":"l","scale":"names","names":["a"]}"#;
-    let point = r#"{"x":1.0,"estimate":{"value":1.0,"low":0.5,"high":2.0}}"#;
-    let wrong = r#"{"x":-1.0,"estimate":{"value":1e30,"low":0.5,"high":2.0}}"#;
+    let names = r#"{"label":"l","scale":"names","labels":["a"]}"#;
+    let point = r#"{"x":1.0,"y":1.0,"low":0.0,"high":2.0}"#;
+    let wrong = r#"{"x":1.0,"y":1e30,"low":-0.5,"high":2.0}"#;
     let whole = figure("a-figure", linear, log, point);
     let mut all: Vec<Vec<u8>> = [
         whole.clone(),
@@ -57,6 +57,12 @@ pub fn part_manifests() -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
+    // Those of several parts stand on lines.
+    let set = |all: &[Vec<u8>]| all.join(&b'\n');
+    let changed = |from: &str, to: &str| {
+        let one = String::from_utf8(manifest(1, "keys", 1, 0)).expect("it is ASCII");
+        one.replace(from, to).into_bytes()
+    };
     vec![
         manifest(1, "study", 1, 0),
         manifest(1, "keys", 3, 0),
@@ -66,6 +72,19 @@ pub fn part_manifests() -> Vec<Vec<u8>> {
         manifest(1, "study", 4, 0),
         manifest(1, "another", 1, 0),
         b"{}".to_vec(),
+        set(&[
+            manifest(1, "keys", 1, 0),
+            manifest(1, "keys", 2, 0),
+            manifest(1, "keys", 3, 0),
+        ]),
+        set(&[manifest(1, "keys", 1, 0), manifest(1, "keys", 1, 0)]),
+        set(&[manifest(1, "keys", 1, 0), manifest(1, "study", 2, 0)]),
+        set(&[manifest(1, "keys", 2, 0), changed("\"of\":3", "\"of\":30")]),
+        set(&[manifest(1, "keys", 2, 0), changed("\"of\":3", "\"of\":3000000")]),
+        set(&[manifest(1, "keys", 2, 0), changed("0.1.0", "0.2.0")]),
+        set(&[manifest(1, "keys", 2, 0), changed(":\"00\"", ":\"01\"")]),
+        set(&[manifest(1, "keys", 2, 0), changed("null", "\"s\"")]),
+        changed("\"of\":3", "\"of\":30"),
     ]
 }
 
@@ -105,6 +124,7 @@ pub fn worker_lines() -> Vec<Vec<u8>> {
         other(&|job| job.symbols = 7),
         other(&|job| job.message_bytes = 7),
     ]);
+    all.extend(prepared());
     all.extend(texts(&[
         r#"{"request":"hello","protocol":1}"#,
         r#"{"request":"hello","protocol":9}"#,
@@ -120,6 +140,43 @@ pub fn worker_lines() -> Vec<Vec<u8>> {
         r#"{"answer":"error","kind":"key","message":"m","item":7}"#,
     ]));
     all
+}
+
+/// Jobs that are prepared and measured.
+fn prepared() -> Vec<Vec<u8>> {
+    let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let key = super::short();
+    let numbers = [
+        ("n", key.public().n()),
+        ("e", key.public().e()),
+        ("d", key.d()),
+        ("p", key.p()),
+        ("q", key.q()),
+        ("dp", key.dp()),
+        ("dq", key.dq()),
+        ("qinv", key.qinv()),
+    ];
+    let numbers = numbers.map(|(name, bytes)| format!("\"{name}\":\"{}\"", hexadecimal(bytes)));
+    let study_key = format!("{{\"bits\":512,{}}}", numbers.join(","));
+    let inputs = hexadecimal(&[&[0][..], &[7; 63]].concat());
+    let block = r#"{"request":"block","plan":{"discard_ns":0,"min_ns":0,"calls":2,"max_samples":3}}"#;
+    let rest = format!("{{\"request\":\"outputs\"}}\n{block}\n{{\"request\":\"hello\",\"protocol\":1}}\n");
+    let prepare = |op: Op, keys: &str, inputs: &str| {
+        let job = serde_json::to_string(&Job::new(op, 512)).expect("jobs are written");
+        format!(
+            "{{\"request\":\"prepare\",\"job\":{job},\"keys\":[{keys}],\"inputs\":\"{inputs}\"}}\n{rest}{{\"request\":\"release\"}}\n"
+        )
+    };
+    [
+        prepare(Op::Private, &study_key, &inputs),
+        prepare(Op::Public, &study_key, &inputs),
+        prepare(Op::Private, "", &inputs),
+        prepare(Op::Private, &study_key, "00"),
+        prepare(Op::Private, &study_key, &"ff".repeat(64)),
+        prepare(Op::Private, &study_key.replace("512", "513"), &inputs),
+    ]
+    .map(String::into_bytes)
+    .into()
 }
 
 /// Encrypted texts.

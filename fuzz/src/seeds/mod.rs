@@ -31,7 +31,7 @@ pub use audits::audits;
 pub(crate) use files::host;
 pub use files::{databases, part_manifests, reports, sealed_files, text_containers, worker_lines};
 pub use keys::{der, key_sets, private_keys, public_keys};
-pub use numbers::{encodings, numbers};
+pub use numbers::{encodings, messages, numbers, signed_encodings};
 pub use passwords::encrypted_keys;
 pub use plans::plans;
 

@@ -121,6 +121,13 @@ pub fn plans() -> Vec<Vec<u8>> {
         )
         .into_bytes(),
     ]);
+    // As files: with a comment first, or no text.
+    all.extend([
+        format!("# a plan\n[[grid]]\n{good}").into_bytes(),
+        format!("# -----BEGIN PRIVATE KEY-----\n[[grid]]\n{good}").into_bytes(),
+        b"# \xff\n".to_vec(),
+        format!("#{}", "x".repeat(1 << 20)).into_bytes(),
+    ]);
     all.extend(texts(&[
         "",
         "title = \"t\"\n",
