@@ -60,14 +60,18 @@ pub(crate) fn results(bytes: &[u8]) {
 
 /// The manifests of parts of a study, of keys, or of an audit, one a line.
 pub(crate) fn part_manifest(bytes: &[u8]) {
-    let part = file("part", b"");
+    let part = file("part", b"part");
     let mut read = Vec::new();
     for text in bytes.split(|&byte| byte == b'\n').take(4) {
         let manifest = file("part.json", text);
         if let Ok(one) = Manifest::read(&part, &manifest) {
             let _ = one.check(&part, &manifest);
             let range = one.part.range(one.items);
-            assert!(range.end() <= &one.items && one.part.to_string().parse() == Ok(one.part));
+            assert!(
+                range.end() <= &one.items
+                    && one.part.has(one.part.number - 1)
+                    && one.part.to_string().parse() == Ok(one.part)
+            );
             read.push((part.clone(), one));
         }
     }
@@ -97,7 +101,16 @@ pub(crate) fn worker_lines(bytes: &[u8]) {
     };
     let lines = || bytes.split(|&byte| byte == b'\n');
     for line in lines() {
-        let _ = serde_json::from_slice::<Answer>(line);
+        if let Ok(answer) = serde_json::from_slice::<Answer>(line) {
+            let written = serde_json::to_vec(&answer).expect("answers are written");
+            assert_eq!(serde_json::from_slice::<Answer>(&written).expect("and read"), answer);
+            assert!(!answer.name().is_empty());
+        }
+        if let Ok(request) = serde_json::from_slice::<Request>(line) {
+            let written = serde_json::to_vec(&request).expect("requests are written");
+            assert_eq!(serde_json::from_slice::<Request>(&written).expect("and read"), request);
+            assert!(!request.name().is_empty());
+        }
     }
     if !lines().any(is_long) {
         let (mut requests, mut answers) = (bytes, Vec::new());

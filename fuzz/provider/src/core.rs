@@ -7,7 +7,10 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::functions::{Dispatch, Free, Param, Query, Table, tables};
+use crate::{
+    functions::{Describe, DescribeContext, DescribeSelection, Dispatch, Free, Param, Query, Table, tables},
+    params::NAMES,
+};
 
 /// Links the provider.
 use rsalab_provider as _;
@@ -74,14 +77,53 @@ impl Provider {
                 tables(algorithms)
             };
             assert!(query(context, 1, ptr::null_mut()).is_null(), "it offers no digests");
-            Some(Provider {
+            let provider = Provider {
                 context,
                 own,
                 keys: list(OP_KEYMGMT),
                 signatures: list(OP_SIGNATURE),
                 ciphers: list(OP_ASYM_CIPHER),
                 _values: values,
-            })
+            };
+            provider.check_descriptions();
+            Some(provider)
+        }
+    }
+}
+
+impl Provider {
+    /// Checks that all that it says of its parameters is of names that fuzzing knows.
+    fn check_descriptions(&self) {
+        let known = |first: *const Param| {
+            let mut param = first;
+            // SAFETY: a null key ends an array, and keys are strings of C.
+            unsafe {
+                while !param.is_null() && !(*param).key.is_null() {
+                    let name = CStr::from_ptr((*param).key).to_str().expect("names are ASCII");
+                    assert!(NAMES.contains(&name), "{name} is in no seed");
+                    param = param.add(1);
+                }
+            }
+        };
+        // SAFETY: these numbers have these types in the tables of each operation.
+        unsafe {
+            known(self.own.get::<Describe>(1025)(self.context));
+            for table in &self.keys {
+                known(table.get::<Describe>(12)(self.context));
+                known(table.get::<DescribeContext>(5)(ptr::null_mut(), self.context));
+                for selection in 0..4 {
+                    known(table.get::<DescribeSelection>(41)(selection));
+                    known(table.get::<DescribeSelection>(43)(selection));
+                }
+            }
+            for table in &self.signatures {
+                known(table.get::<DescribeContext>(19)(ptr::null_mut(), self.context));
+                known(table.get::<DescribeContext>(21)(ptr::null_mut(), self.context));
+            }
+            for table in &self.ciphers {
+                known(table.get::<DescribeContext>(9)(ptr::null_mut(), self.context));
+                known(table.get::<DescribeContext>(11)(ptr::null_mut(), self.context));
+            }
         }
     }
 }

@@ -5,14 +5,14 @@ use std::{
     ptr,
 };
 
-use rsalab_fuzz::input::Input;
+use rsalab_fuzz::{input::Input, seeds};
 
 use crate::{
     core::{Provider, check, clear, provider},
     functions::{
         DupKey, Export, Free, GenInit, Generate, GetParams, Has, Import, Matches, Param, SetParams, Table, Validate,
     },
-    material::{OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, numbers, restrictions},
+    material::{OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, numbers, numbers_of, restrictions},
     params::{INTEGER, NOBODY, OCTETS, Params, UNSIGNED, UTF8, seed, seeds as array},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 const MOST: usize = 16;
 
 /// Longer inputs have longer numbers, whose checks take the time of fuzzing.
-const LONGEST: usize = 700;
+const LONGEST: usize = 1000;
 
 /// The bytes as a version, a type of key, and a key to import or to generate.
 pub(crate) fn keys(bytes: &[u8]) {
@@ -60,14 +60,28 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     ];
     // How: a type of key in bit 0, restrictions in bit 1, halves in bits 2 and 3, and 1 in bit 4 to import.
     let of = |how: u8, version: u8, all: &[Vec<u8>]| [&[version, how][..], &array(all), &array(&asked)].concat();
+    let of_restricted = [
+        seed("saltlen", INTEGER, &[0; 4]),
+        seed("mandatory-digest", UTF8, &[0; 20]),
+        seed("digest", UTF8, &[0; 20]),
+        seed("mgf1-digest", UTF8, &[0; 20]),
+        seed("bits", UNSIGNED, &[0; 8]),
+    ];
+    let three = parameters(&numbers_of(&seeds::three_primes()));
     let restricted = [&key[..], &restrictions].concat();
     let without_crt = &key[..3];
     let (one_missing, twice) = (&key[..7], [&key[..], &key[..2]].concat());
-    let generation = |all: &[Vec<u8>]| [&[0, 0x0d][..], &array(all), &array(&[])].concat();
+    let generation = |all: &[Vec<u8>]| [&[1, 0x0d][..], &array(all), &array(&[])].concat();
     vec![
         of(0x1c, 0, &key),
         of(0x18, 1, &key[..2]),
         of(0x1f, 2, &restricted),
+        [&[0, 0x1f][..], &array(&restricted), &array(&of_restricted)].concat(),
+        of(0x1c, 0, &three),
+        of(0x1c, 2, &three),
+        of(0x1c, 0, &three[..10]),
+        generation(&[seed("bits", UNSIGNED, &[255, 1])]),
+        generation(&[seed("bits", UNSIGNED, &[0, 2]), seed("primes", UNSIGNED, &[9])]),
         of(0x1d, 0, &restricted),
         of(0x1e, 0, &restricted),
         of(0x1c, 0, without_crt),

@@ -7,6 +7,7 @@ use std::{
 };
 
 use rsalab_fuzz::seeds;
+use rsalab_rsa::PrivateKey;
 
 use crate::{
     core::{Provider, check, clear, provider},
@@ -26,7 +27,11 @@ pub(crate) type Numbers = Vec<(&'static str, u8, Vec<u8>)>;
 
 /// The parameters of a private key: of 1024 bits, or of 512.
 pub(crate) fn numbers(is_long: bool) -> Numbers {
-    let key = if is_long { seeds::key() } else { seeds::short() };
+    numbers_of(if is_long { seeds::key() } else { seeds::short() })
+}
+
+/// The parameters of any private key.
+pub(crate) fn numbers_of(key: &PrivateKey) -> Numbers {
     let native = |(name, big): (&'static str, &[u8])| {
         let mut native = big.to_vec();
         if cfg!(target_endian = "little") {
@@ -34,7 +39,7 @@ pub(crate) fn numbers(is_long: bool) -> Numbers {
         }
         (name, UNSIGNED, native)
     };
-    let all = [
+    let mut all = vec![
         ("n", key.public().n()),
         ("e", key.public().e()),
         ("d", key.d()),
@@ -44,7 +49,14 @@ pub(crate) fn numbers(is_long: bool) -> Numbers {
         ("rsa-exponent2", key.dq()),
         ("rsa-coefficient1", key.qinv()),
     ];
-    all.map(native).into()
+    if let Some(third) = key.others().first() {
+        all.extend([
+            ("rsa-factor3", &third.r[..]),
+            ("rsa-exponent3", &third.d),
+            ("rsa-coefficient2", &third.t),
+        ]);
+    }
+    all.into_iter().map(native).collect()
 }
 
 /// What a key of the type RSA-PSS may be restricted to.

@@ -48,7 +48,9 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         |how: u8, key: u8, name: &[u8], all: &[Vec<u8>]| [&[0, how, key][..], &block(name), &array(all)].concat();
     let set = |all: &[Vec<u8>]| [vec![1], array(all)].concat();
     let ask = |all: &[Vec<u8>]| [vec![2], array(all)].concat();
-    let update = |part: &[u8]| [vec![3], block(part)].concat();
+    // Of a message that is signed, or of one that is verified.
+    let update = |part: &[u8]| [vec![3], block(part), vec![0]].concat();
+    let update_verified = |part: &[u8]| [vec![3], block(part), vec![1]].concat();
     let (sign_final, copy) = (vec![4, 1, 0], vec![8]);
     let verify_final = |signature: &[u8]| [vec![5], block(signature)].concat();
     let signed = |input: &[u8]| [&[6, 1, 0][..], &block(input)].concat();
@@ -171,7 +173,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seeds.push(of(1, 0, &message));
         let message = [
             begin_named(verify_message, 3, digest.as_bytes(), &[]),
-            update(b"a message"),
+            update_verified(b"a message"),
             verify_final(&[0x5a; LEN]),
         ];
         seeds.push(of(1, 0, &message));
@@ -187,7 +189,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seeds.push(of(2, algorithm, &message));
         let message = [
             begin(verify_message, 2, &signature),
-            update(b"a message"),
+            update_verified(b"a message"),
             verify_final(&[]),
             set(&signature),
         ];
@@ -207,7 +209,65 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             algorithm,
             &[begin(sign_message, 2, &[]), signed(b"whole"), begin(verify, 4, &[])],
         ));
+        seeds.push(of(
+            2,
+            algorithm,
+            &[
+                begin(verify, 3, &[]),
+                verified(&[0x5a; LEN], &[7; 32]),
+                verified(b"x", b"y"),
+            ],
+        ));
+        seeds.push(of(
+            2,
+            algorithm,
+            &[
+                begin(sign_message, 2, &[]),
+                update(b"a"),
+                signed(b"b"),
+                sign_final.clone(),
+                signed(b"c"),
+            ],
+        ));
+        seeds.push(of(2, algorithm, &[begin(sign, 2, &[]), vec![10], block(&[7; 32])]));
     }
+    // What was signed verifies, and is recovered.
+    for pad in pads {
+        for digest in [
+            "",
+            "MD5",
+            "SHA1",
+            "SHA256",
+            "SHA384",
+            "SHA512",
+            "RIPEMD160",
+            "MD5-SHA1",
+            "SHA3-256",
+        ] {
+            for len in [16, 20, 32, 36, 48, 64, 100, LEN] {
+                let mut all = vec![text("pad-mode", pad), text("digest", digest)];
+                all.truncate(if digest.is_empty() { 1 } else { 2 });
+                seeds.push(of(
+                    1,
+                    0,
+                    &[begin(sign, 2, &all), [vec![10], block(&vec![7; len])].concat()],
+                ));
+            }
+        }
+    }
+    seeds.push(of(
+        0,
+        0,
+        &[begin(sign, 3, &[]), begin(recover, 2, &[text("pad-mode", "pss")])],
+    ));
+    seeds.push(of(
+        0,
+        0,
+        &[
+            begin_named(sign_message, 2, b"", &[]),
+            begin_named(sign_message, 2, b"SHAKE-128", &[]),
+        ],
+    ));
     seeds
 }
 
@@ -220,7 +280,7 @@ unsafe fn step(input: &mut Input<'_>, table: Table, context: *mut c_void, versio
     clear();
     // SAFETY: the numbers of these functions have these types in signatures; the caller's promise.
     unsafe {
-        match input.choice(10) {
+        match input.choice(11) {
             0 => begin(input, table, context, version, is_any),
             1 => {
                 let mut params = Params::of(input, MOST);
@@ -281,6 +341,7 @@ unsafe fn step(input: &mut Input<'_>, table: Table, context: *mut c_void, versio
                     content.len(),
                 ));
             }
+            10 => signed_and_opened(input.block(), table, context, is_any),
             _ => {
                 let copy = table.get::<Dup>(17)(context);
                 assert!(!copy.is_null());
@@ -290,6 +351,55 @@ unsafe fn step(input: &mut Input<'_>, table: Table, context: *mut c_void, versio
         }
     }
     context
+}
+
+/// What is signed verifies in the same context, and is recovered from its signature, if the padding is one for that.
+///
+/// # Safety
+///
+/// As for [`step`].
+unsafe fn signed_and_opened(content: &[u8], table: Table, context: *mut c_void, is_any: bool) {
+    // SAFETY: as in `step`.
+    unsafe {
+        let (sign, verify) = (table.get::<Produce>(3), table.get::<Verify>(5));
+        let mut room = Room::new(LEN);
+        let (out, bytes) = (room.out(true), room.len());
+        let done = sign(
+            context,
+            out,
+            &raw mut room.written,
+            bytes,
+            content.as_ptr(),
+            content.len(),
+        );
+        // Elsewhere a message ends with its first signature.
+        if check(done) == 0 || !is_any {
+            return;
+        }
+        let signature = room.result().to_vec();
+        let is_valid = verify(
+            context,
+            signature.as_ptr(),
+            signature.len(),
+            content.as_ptr(),
+            content.len(),
+        );
+        assert_eq!(check(is_valid), 1, "what was signed does not verify");
+        let mut again = Room::new(LEN);
+        let (out, bytes) = (again.out(true), again.len());
+        let recover = table.get::<Produce>(7);
+        let done = recover(
+            context,
+            out,
+            &raw mut again.written,
+            bytes,
+            signature.as_ptr(),
+            signature.len(),
+        );
+        if check(done) == 1 {
+            assert_eq!(again.result(), content);
+        }
+    }
 }
 
 /// Room for a result, too little of it, or none because its length is asked for.

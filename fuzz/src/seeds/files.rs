@@ -50,40 +50,41 @@ pub fn reports() -> Vec<Vec<u8>> {
 
 /// Manifests of parts.
 pub fn part_manifests() -> Vec<Vec<u8>> {
-    let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    // Of the file `part`, which has these four letters.
+    let sha256 = "37a680133bd09342f934afb8dd2c7d9e1b624da5f35e3a38adb103e37c055ed1";
     let manifest = |version: u32, work: &str, number: u64, bytes: u64| {
         format!(
-            r#"{{"rsalab_part":{version},"work":"{work}","part":{{"number":{number},"of":3}},"plan_sha256":"00","program_version":"0.1.0","cpu":"c","system":"s","insecure_seed":null,"items":7,"bytes":{bytes},"sha256":"{nothing}"}}"#
+            r#"{{"rsalab_part":{version},"work":"{work}","part":{{"number":{number},"of":3}},"plan_sha256":"00","program_version":"0.1.0","cpu":"c","system":"s","insecure_seed":null,"items":7,"bytes":{bytes},"sha256":"{sha256}"}}"#
         )
         .into_bytes()
     };
     // Those of several parts stand on lines.
     let set = |all: &[Vec<u8>]| all.join(&b'\n');
     let changed = |from: &str, to: &str| {
-        let one = String::from_utf8(manifest(1, "keys", 1, 0)).expect("it is ASCII");
+        let one = String::from_utf8(manifest(1, "keys", 1, 4)).expect("it is ASCII");
         one.replace(from, to).into_bytes()
     };
     vec![
-        manifest(1, "study", 1, 0),
-        manifest(1, "keys", 3, 0),
+        manifest(1, "study", 1, 4),
+        manifest(1, "keys", 3, 4),
         manifest(1, "audit", 2, 5),
-        manifest(2, "study", 1, 0),
-        manifest(1, "study", 0, 0),
-        manifest(1, "study", 4, 0),
-        manifest(1, "another", 1, 0),
+        manifest(2, "study", 1, 4),
+        manifest(1, "study", 0, 4),
+        manifest(1, "study", 4, 4),
+        manifest(1, "another", 1, 4),
         b"{}".to_vec(),
         set(&[
-            manifest(1, "keys", 1, 0),
-            manifest(1, "keys", 2, 0),
-            manifest(1, "keys", 3, 0),
+            manifest(1, "keys", 1, 4),
+            manifest(1, "keys", 2, 4),
+            manifest(1, "keys", 3, 4),
         ]),
-        set(&[manifest(1, "keys", 1, 0), manifest(1, "keys", 1, 0)]),
-        set(&[manifest(1, "keys", 1, 0), manifest(1, "study", 2, 0)]),
-        set(&[manifest(1, "keys", 2, 0), changed("\"of\":3", "\"of\":30")]),
-        set(&[manifest(1, "keys", 2, 0), changed("\"of\":3", "\"of\":3000000")]),
-        set(&[manifest(1, "keys", 2, 0), changed("0.1.0", "0.2.0")]),
-        set(&[manifest(1, "keys", 2, 0), changed(":\"00\"", ":\"01\"")]),
-        set(&[manifest(1, "keys", 2, 0), changed("null", "\"s\"")]),
+        set(&[manifest(1, "keys", 1, 4), manifest(1, "keys", 1, 4)]),
+        set(&[manifest(1, "keys", 1, 4), manifest(1, "study", 2, 4)]),
+        set(&[manifest(1, "keys", 2, 4), changed("\"of\":3", "\"of\":30")]),
+        set(&[manifest(1, "keys", 2, 4), changed("\"of\":3", "\"of\":3000000")]),
+        set(&[manifest(1, "keys", 2, 4), changed("0.1.0", "0.2.0")]),
+        set(&[manifest(1, "keys", 2, 4), changed(":\"00\"", ":\"01\"")]),
+        set(&[manifest(1, "keys", 2, 4), changed("null", "\"s\"")]),
         changed("\"of\":3", "\"of\":30"),
     ]
 }

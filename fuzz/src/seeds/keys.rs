@@ -1,32 +1,19 @@
 //! Keys in every format that is read, in some that are not, and broken ones.
 
 use rsalab_rsa::{
-    PrivateKey,
     format::{
         Annotations, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage, encode_private, encode_private_for,
         encode_public, encode_public_for, jwk, openssh,
     },
-    generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
     hash::Hash,
-    random::InsecureStudySeed,
     scheme::{Oaep, Pss, SaltLen},
 };
 
 use super::{
     base64,
     certificates::{certificate, certificates, request, revoked},
-    der_of, key, sequence, short, texts,
+    der_of, key, sequence, short, texts, three_primes,
 };
-
-/// A key of three primes.
-fn of_three_primes() -> Option<PrivateKey> {
-    let rng = InsecureStudySeed::new([0x66; 32]).stream(2);
-    let generation = Generation::new(1024, PublicExponent::Fixed(DEFAULT_EXPONENT))
-        .ok()?
-        .with_primes(3)
-        .ok()?;
-    Some(generation.generator(rng).ok()?.keys(1).ok()?.remove(0).key)
-}
 
 /// Uses that a key may be restricted to.
 fn usages() -> Vec<Usage> {
@@ -70,8 +57,7 @@ fn private_structures() -> Vec<Vec<u8>> {
         let written = encode_private_for(short(), &usage, PrivateFormat::Pkcs8, Encoding::Der);
         all.extend(written.ok().map(|der| der.to_vec()));
     }
-    let three = of_three_primes().expect("1024 bits have room for three primes");
-    all.push(encode_private(&three, PrivateFormat::Pkcs1, Encoding::Der).to_vec());
+    all.push(encode_private(&three_primes(), PrivateFormat::Pkcs1, Encoding::Der).to_vec());
     // Without its primes, as programs write it that do not know them.
     let key = short();
     let integer = |bytes: &[u8]| der_of(2, &[&[0][..], bytes].concat());

@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 use rsalab_rsa::{
     PrivateKey,
     format::{Encoding, PrivateFormat, encode_private},
-    generate::{DEFAULT_EXPONENT, generate_strict},
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
     random::InsecureStudySeed,
 };
 
@@ -56,6 +56,15 @@ pub fn private_key() -> Vec<u8> {
 pub fn short() -> &'static PrivateKey {
     static KEY: OnceLock<PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| of_bits(512, 1))
+}
+
+/// A key of three primes, of 1024 bits.
+pub fn three_primes() -> PrivateKey {
+    let rng = InsecureStudySeed::new([0x66; 32]).stream(2);
+    let made = Generation::new(1024, PublicExponent::Fixed(DEFAULT_EXPONENT))
+        .and_then(|generation| generation.with_primes(3))
+        .and_then(|generation| generation.generator(rng)?.keys(1));
+    made.expect("it has room for three").remove(0).key
 }
 
 fn of_bits(bits: usize, stream: u64) -> PrivateKey {
