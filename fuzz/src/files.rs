@@ -105,11 +105,17 @@ pub(crate) fn worker_lines(bytes: &[u8]) {
             let written = serde_json::to_vec(&answer).expect("answers are written");
             assert_eq!(serde_json::from_slice::<Answer>(&written).expect("and read"), answer);
             assert!(!answer.name().is_empty());
+            if let Answer::Error(fault) = answer {
+                assert_eq!(fault.to_string(), fault.message);
+            }
         }
         if let Ok(request) = serde_json::from_slice::<Request>(line) {
             let written = serde_json::to_vec(&request).expect("requests are written");
             assert_eq!(serde_json::from_slice::<Request>(&written).expect("and read"), request);
-            assert!(!request.name().is_empty());
+            assert!(!request.name().is_empty() && !format!("{request:?}").is_empty());
+            if let Request::Supports { job } | Request::Prepare { job, .. } = &request {
+                assert!(!job.mode.name().is_empty());
+            }
         }
     }
     if !lines().any(is_long) {

@@ -170,7 +170,9 @@ pub(crate) fn encode(bytes: &[u8]) {
         salt_len: SaltLen::Any,
         ..pss
     });
-    for scheme in [scheme, if which == 2 { scheme } else { any }] {
+    // A salt of SHAKE has one length (RFC 8702).
+    let has_any = which == 3 && !hash.is_xof() && !mask.is_xof();
+    for scheme in [scheme, if has_any { any } else { scheme }] {
         let mut verifier = Verifier::new(Unchanged, bits, scheme).expect("as the encoder");
         let mut is_valid = [false];
         verifier.verify(&digest, &encoding, &mut is_valid).expect("lengths fit");

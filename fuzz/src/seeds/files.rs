@@ -2,12 +2,14 @@
 
 use std::{fs, io::Write, path::Path};
 
-use rsalab_engines::{Job, Op};
+use rsalab_engines::{Job, Op, Textbook, protocol::Answer, worker};
+use rsalab_measure::Machine;
 use rsalab_rsa::CpuBackend;
 use rsalab_sealed::{Recipient, armor};
 use rsalab_study::{
+    part::Part,
     plan::{Host, Plan, Seed},
-    store::{NewStudy, Store},
+    store::{Beginning, BlockRecord, Ending, InterruptedBlock, NewStudy, SessionStart, Store, StoreError, TakenBlock},
 };
 use rsalab_text::{Threads, container};
 
@@ -125,7 +127,11 @@ pub fn worker_lines() -> Vec<Vec<u8>> {
         other(&|job| job.symbols = 7),
         other(&|job| job.message_bytes = 7),
     ]);
-    all.extend(prepared());
+    // A worker's own answers to these, too.
+    let prepared = prepared();
+    all.extend(prepared.iter().map(|lines| answers(lines)));
+    all.extend(all[..6].to_vec().iter().map(|lines| answers(lines)));
+    all.extend(prepared);
     all.extend(texts(&[
         r#"{"request":"hello","protocol":1}"#,
         r#"{"request":"hello","protocol":9}"#,
@@ -168,16 +174,34 @@ fn prepared() -> Vec<Vec<u8>> {
             "{{\"request\":\"prepare\",\"job\":{job},\"keys\":[{keys}],\"inputs\":\"{inputs}\"}}\n{rest}{{\"request\":\"release\"}}\n"
         )
     };
+    let text = |op: Op, inputs: &str| {
+        let job = prepare(op, &study_key, inputs);
+        job.replacen(
+            "\"symbols\":0,\"block_symbols\":0",
+            "\"symbols\":22,\"block_symbols\":22",
+            1,
+        )
+    };
     [
         prepare(Op::Private, &study_key, &inputs),
         prepare(Op::Public, &study_key, &inputs),
         prepare(Op::Private, "", &inputs),
+        text(Op::TextEncrypt, &hexadecimal(b"a text of some letters")),
+        text(Op::TextDecrypt, &inputs),
+        text(Op::TextEncrypt, "00"),
         prepare(Op::Private, &study_key, "00"),
         prepare(Op::Private, &study_key, &"ff".repeat(64)),
         prepare(Op::Private, &study_key.replace("512", "513"), &inputs),
     ]
     .map(String::into_bytes)
     .into()
+}
+
+/// The answers of a worker to lines.
+fn answers(lines: &[u8]) -> Vec<u8> {
+    let (mut requests, mut answers) = (lines, Vec::new());
+    worker::serve(&Textbook, &mut requests, &mut answers).expect("memory");
+    answers
 }
 
 /// Encrypted texts.
@@ -283,34 +307,121 @@ pub fn databases() -> Vec<Vec<u8>> {
     let header = [b"SQLite format 3\0".as_slice(), &[16, 0, 1, 1, 0, 64, 32, 32], &[0; 76]].concat();
     let mut all = vec![header, b"not a database".to_vec(), Vec::new()];
     let folder = tempfile::tempdir().expect("a folder");
-    let made = super::plans()
-        .into_iter()
-        .nth(1)
-        .and_then(|plan| study(&plan, &folder.path().join("study")));
-    if let Some(Ok(bytes)) = made.map(|store: Store| {
-        drop(store);
-        fs::read(folder.path().join("study").join("study.db"))
-    }) {
-        let changed = |at: usize, to: u8| {
-            let mut changed = bytes.clone();
-            changed[at] = to;
-            changed
-        };
-        all.extend([
-            bytes[..bytes.len() / 2].to_vec(),
-            bytes[..bytes.len() - 7].to_vec(),
-            // The version of its schema, and the program that made it.
-            changed(63, 0),
-            changed(63, 1),
-            changed(63, 4),
-            changed(63, 99),
-            changed(68, 7),
-            changed(18, 1),
-            changed(4200, 0xff),
-            bytes,
-        ]);
-    }
+    let place = folder.path().join("study");
+    let plan = "[[grid]]\noperations = [\"private\"]\nbits = [512]\nbatch = [1, 2, 4, 8, 16]\n";
+    let mut store = study(plan.as_bytes(), &place, None).expect("a plan");
+    let read = |place: &Path| fs::read(place.join("study.db")).expect("it was written");
+    let empty = read(&place);
+    fill(&mut store);
+    // What is in the log goes into the file.
+    drop(store);
+    let bytes = read(&place);
+    let part = Part { number: 2, of: 3 };
+    drop(study(plan.as_bytes(), &folder.path().join("part"), Some(part)));
+    let changed = |at: usize, to: u8| {
+        let mut changed = bytes.clone();
+        changed[at] = to;
+        changed
+    };
+    // Words that a cell may be in, and the beginnings of texts in JSON.
+    let replaced = |from: &[u8], to: &[u8]| {
+        let mut changed = bytes.clone();
+        let found: Vec<usize> = (0..bytes.len() - from.len())
+            .filter(|&at| bytes[at..].starts_with(from))
+            .collect();
+        for at in found {
+            changed[at..][..to.len()].copy_from_slice(to);
+        }
+        changed
+    };
+    all.extend([
+        read(&folder.path().join("part")),
+        bytes[..bytes.len() / 2].to_vec(),
+        bytes[..bytes.len() - 7].to_vec(),
+        // The version of its schema, and the program that made it.
+        changed(63, 0),
+        changed(63, 1),
+        changed(63, 2),
+        changed(63, 3),
+        changed(63, 4),
+        changed(63, 99),
+        changed(68, 7),
+        changed(18, 1),
+        changed(4200, 0xff),
+        replaced(b"{\"op\"", b"{\"oq\""),
+        replaced(b"\"known\"", b"\"knowm\""),
+        replaced(b"complete", b"computed"),
+        empty,
+        bytes,
+    ]);
     all
+}
+
+/// Rows of every table, as a session leaves them.
+fn fill(store: &mut Store) {
+    let machine = Machine::describe();
+    let start = SessionStart {
+        machine: &machine,
+        warnings: &["a warning".to_owned()],
+    };
+    let lines = [&b"{\"request\":\"hello\",\"protocol\":1}\n"[..], &prepared()[0]].concat();
+    let said = answers(&lines);
+    let (mut info, mut readiness, mut report) = (None, None, None);
+    for line in said.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice(line).expect("a worker's answer") {
+            Answer::Hello { engine, .. } => info = Some(engine),
+            Answer::Prepared(ready) => readiness = Some(ready),
+            Answer::Block(block) => report = Some(block),
+            _ => {}
+        }
+    }
+    let supports = format!(
+        r#"{{"request":"supports","job":{}}}"#,
+        serde_json::to_string(&Job::new(Op::Private, 512)).expect("jobs are written")
+    );
+    let Ok(Answer::Supported { ledger }) = serde_json::from_slice(answers(supports.as_bytes()).trim_ascii()) else {
+        unreachable!("the textbook does this job");
+    };
+    let beginning = Beginning {
+        info: info.expect("it says who it is"),
+        ledger,
+        readiness: readiness.expect("it is ready"),
+        notes: vec!["a note".to_owned()],
+    };
+    let report = report.expect("it measures");
+    let write = |store: &mut Store| -> Result<(), StoreError> {
+        let session = store.begin_session(&start)?;
+        for (number, group) in (0..).zip(store.groups()?) {
+            store.add_sentinel(session, group.id, 1e6)?;
+            for cell in &group.cells {
+                let record = BlockRecord {
+                    cell: cell.id,
+                    session,
+                    taken: TakenBlock {
+                        order_index: 0,
+                        round: 0,
+                        worker_pid: Some(7),
+                        report: report.clone(),
+                        losses: None,
+                    },
+                };
+                if number < 4 {
+                    store.begin_cell(cell.id, &beginning)?;
+                    store.add_block(group.id, &record)?;
+                }
+                let reason = "a reason".to_owned();
+                match number {
+                    0 => store.complete_cell(cell.id, &[])?,
+                    1 => store.fail_cell(cell.id, &reason)?,
+                    2 => store.add_interrupted_block(group.id, &InterruptedBlock { record, reason })?,
+                    4 => store.refuse_cell(cell.id, &reason)?,
+                    _ => {}
+                }
+            }
+        }
+        store.end_session(session, Ending::Complete)
+    };
+    write(store).expect("a new study takes all of it");
 }
 
 /// The machine that plans are read for.
@@ -323,7 +434,7 @@ pub(crate) fn host() -> Host {
 }
 
 /// A study of a plan, in a folder that is not there yet.
-fn study(plan: &[u8], folder: &Path) -> Option<Store> {
+fn study(plan: &[u8], folder: &Path, part: Option<Part>) -> Option<Store> {
     let plan_toml = str::from_utf8(plan).ok()?;
     let groups = Plan::parse(plan_toml, &host()).ok()?.groups(&host()).ok()?;
     let new = NewStudy {
@@ -332,7 +443,7 @@ fn study(plan: &[u8], folder: &Path) -> Option<Store> {
         seed: Seed([0x66; 32]),
         host: &host(),
         command: "rsalab study",
-        part: None,
+        part,
     };
     Store::create(folder, &new).ok()
 }

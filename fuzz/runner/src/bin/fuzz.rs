@@ -2,7 +2,7 @@
 //! it.
 #![no_main]
 
-use std::alloc::System;
+use std::{alloc::System, panic};
 
 use cap::Cap;
 use rsalab_fuzz::TARGETS;
@@ -15,7 +15,16 @@ const MOST: usize = 50_000_000;
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-libfuzzer_sys::fuzz_target!(init: { named(TARGETS); }, |bytes: &[u8]| {
+/// A panic says where it was, which takes more.
+fn lift_limit_at_panics() {
+    let say = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        ALLOCATOR.set_limit(usize::MAX).expect("it is more than is taken");
+        say(info);
+    }));
+}
+
+libfuzzer_sys::fuzz_target!(init: { named(TARGETS); lift_limit_at_panics(); }, |bytes: &[u8]| {
     ALLOCATOR.set_limit(ALLOCATOR.allocated() + MOST).expect("it is more than is taken");
     (named(TARGETS).run)(bytes);
 });
