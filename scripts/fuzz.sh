@@ -58,7 +58,8 @@ fi
 [ -d /dev/shm ] && export TMPDIR=/dev/shm
 header=date,target,seconds,executions,edges,corpus,failed,cpu
 [ -s "$totals" ] || echo "$header" >"$totals"
-cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr -d ,)
+cpu=$(awk -F': *' '/^cpu family/ { family = $2 } /^model\t/ { model = $2 } /^model name/ { name = $2 }
+  END { print name " family " family " model " model }' /proc/cpuinfo 2>/dev/null | tr -d ,)
 failed=0
 for target in "$@"; do
   crate=$(crate_of "$target")
