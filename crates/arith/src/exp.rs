@@ -1,7 +1,7 @@
 //! Exponentiation over any kernel.
 
 use crate::fault::{self, Place};
-use crate::kernel::{FixedWindow, LaneKernel};
+use crate::kernel::{FixedWindow, LaneKernel, Table};
 use crate::limbs::words;
 use zeroize::Zeroizing;
 
@@ -97,51 +97,42 @@ pub(crate) struct Power<'a, K: LaneKernel> {
 /// Cryptography, algorithm 14.82), each table look-up reading the whole table.
 pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power<'_, K>; STREAMS]) {
     let width = powers[0].digits.windows.width;
-    let powers = powers.map(|power| {
+    let mut powers = powers.map(|power| {
         let Power {
             moduli,
             digits,
             value,
             working,
         } = power;
-        let words = value.len();
-        let (selected, working) = working.split_at_mut(words);
-        let (table, working) = working.split_at_mut(digits.entries() * words);
+        let (selected, working) = working.split_at_mut(value.len());
+        let (table, working) = working.split_at_mut(digits.entries() * value.len());
         fault::pass(Place::Base, value);
-        fill_table(kernel, moduli, table, value, working);
-        fault::pass(Place::Table, table);
-        let (first, digits) = digits.digits.split_at(digits.lanes);
-        kernel.select(table, first, value);
-        fault::pass(Place::First, value);
         FixedWindow {
             moduli,
             value,
             table,
-            digits,
+            digits: &digits.digits,
             selected,
             working,
         }
     });
-    kernel.exp_fixed_window(powers, width);
-}
-
-/// The powers of `value` from 0 up, as many as there are entries.
-fn fill_table<K: LaneKernel>(kernel: K, moduli: &K::Moduli, table: &mut [u64], value: &[u64], working: &mut [u64]) {
-    let words = value.len();
-    kernel.one(moduli, &mut table[..words]);
-    table[words..2 * words].copy_from_slice(value);
-    for entry in 2..table.len() / words {
-        // Even entries are squares of the entry half way; odd ones are one more factor on the entry before.
-        let (done, rest) = table.split_at_mut(entry * words);
-        let next = &mut rest[..words];
-        if entry % 2 == 0 {
-            next.copy_from_slice(&done[entry / 2 * words..][..words]);
-            kernel.sqr(moduli, next, 1, working);
-        } else {
-            next.copy_from_slice(&done[(entry - 1) * words..]);
-            kernel.mul(moduli, next, value, working);
-        }
+    kernel.fill_tables(powers.each_mut().map(|power| Table {
+        moduli: power.moduli,
+        value: power.value,
+        table: power.table,
+        working: power.working,
+    }));
+    for FixedWindow {
+        value, table, digits, ..
+    } in &mut powers
+    {
+        fault::pass(Place::Table, table);
+        let (first, rest) = digits.split_at(K::LANES);
+        kernel.select(table, first, value);
+        fault::pass(Place::First, value);
+        *digits = rest;
     }
+    kernel.exp_fixed_window(powers, width);
 }
 
 /// A public odd exponent for each lane.

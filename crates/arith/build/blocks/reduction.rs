@@ -1,7 +1,7 @@
 //! The last ten digits of a reduction: digit after digit of the quotient, from the column that it clears, and its
 //! multiple of the modulus.
 
-use super::{Lines, ONES, ROWS, VECTOR, at};
+use super::{CARRY, Lines, ONES, ROWS, VECTOR, at};
 
 /// Registers: the quotient's digits, the window of columns, digits of the modulus, a carry, and a summand.
 const QUOTIENT: usize = 0;
@@ -21,9 +21,20 @@ fn window(column: usize) -> usize {
     WINDOW + column % ROWS
 }
 
+/// The fate of the result's columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Digits,
+    /// Digits of twice the number, in some lanes.
+    Doubled,
+    /// Digits, but for the last ten, which stay columns.
+    Columns,
+}
+
 /// rdi: the result; rsi: columns, rdx: the modulus, rcx: -1/n mod 2^52, r8: tens of digits above the first ten; to
 /// double, r9: a mask of the lanes.
-pub(super) fn reduce(double: bool) -> String {
+pub(super) fn reduce(result: End) -> String {
+    let double = result == End::Doubled;
     let mut f = Lines::default();
     f.prepare_to_carry();
     f.load(INVERSE, "rcx", 0);
@@ -53,8 +64,14 @@ pub(super) fn reduce(double: bool) -> String {
     f.put("sub r8, 1".into());
     f.put("jnz 2b".into());
     f.put("3:".into());
+    if result == End::Columns {
+        f.put(format!("vpaddq zmm{0}, zmm{0}, {CARRY}", window(0)));
+    }
     for at in 0..ROWS {
-        end(&mut f, at, double);
+        match result {
+            End::Columns => f.store("rdi", at, window(at)),
+            _ => end(&mut f, at, double),
+        }
     }
     // Every operation ends here, and the compiler takes the upper halves of registers for clean.
     f.put("vzeroupper".into());

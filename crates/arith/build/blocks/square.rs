@@ -1,7 +1,7 @@
 //! The square of ten digits: products of unequal digits once, row after row, each column in a register; then every
 //! column twice, with the squares of the digits.
 
-use super::{CARRY, Lines, ROWS, at};
+use super::{CARRY, Lines, OTHER_CARRY, ROWS, at};
 
 /// The fate of columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,8 +12,16 @@ pub(super) enum Columns {
     PlainAndSum,
     /// The lower half is carried into digits before.
     Lowest,
+    /// Likewise; beside that, ten columns in memory become digits.
+    LowestAndCarry,
     /// They are those of a sum of two blocks: less the columns of both blocks, plus what is there already.
     Pair,
+}
+
+impl Columns {
+    pub(super) fn are_lowest(self) -> bool {
+        matches!(self, Self::Lowest | Self::LowestAndCarry)
+    }
 }
 
 /// Registers: digits, columns, and columns that are complete.
@@ -35,19 +43,37 @@ fn complete(at: usize) -> usize {
     COMPLETE + at % COMPLETES
 }
 
-/// rdi: columns; rsi: digits; rdx, rcx: the sum and the other summand's digits. Of a pair: rsi: the sum's digits and
-/// mask; rdx, rcx: the two squares' columns; r8, r9: the lower and upper ten columns of what is there.
+/// rdi: columns; rsi: digits; rdx, rcx: the sum and the other summand's digits; rdx: columns that become digits. Of a
+/// pair: rsi: the sum's digits and mask; rdx, rcx: the two squares' columns; r8, r9: the lower and upper ten columns of
+/// what is there.
 pub(super) fn square(columns: Columns) -> String {
     let mut f = Lines::default();
-    for digit in 0..ROWS {
-        f.load(DIGIT + digit, "rsi", digit);
-    }
+    load_digits(&mut f);
     match columns {
-        Columns::Lowest | Columns::PlainAndSum => f.prepare_to_carry(),
+        Columns::Lowest | Columns::LowestAndCarry | Columns::PlainAndSum => f.prepare_to_carry(),
         Columns::Pair => f.load(TOP, "rsi", ROWS),
         Columns::Plain => {}
     }
-    let first = f.0.len();
+    let squares = squares(columns);
+    match columns {
+        Columns::PlainAndSum => f.beside(squares, sum("rdx", "rcx", |digit| format!("zmm{}", DIGIT + digit), ANY)),
+        Columns::LowestAndCarry => f.beside(squares, carry("rdx")),
+        _ => f.append(squares),
+    }
+    f.leave();
+    f.text()
+}
+
+/// Loads ten digits from rsi.
+pub(super) fn load_digits(f: &mut Lines) {
+    for digit in 0..ROWS {
+        f.load(DIGIT + digit, "rsi", digit);
+    }
+}
+
+/// The columns of the square of what has been loaded.
+pub(super) fn squares(columns: Columns) -> Lines {
+    let mut f = Lines::default();
     let mut ready = Lines::default();
     for row in 0..ROWS {
         let mut products = Lines::default();
@@ -89,12 +115,15 @@ pub(super) fn square(columns: Columns) -> String {
         }
     }
     f.append(ready);
-    if columns == Columns::PlainAndSum {
-        let squares = Lines(f.0.split_off(first));
-        f.beside(squares, sum("rdx", "rcx", |digit| format!("zmm{}", DIGIT + digit), ANY));
-    }
-    f.leave();
-    f.text()
+    f
+}
+
+/// Columns in memory become digits, beside others that do.
+pub(super) fn carry(pointer: &str) -> Lines {
+    let mut f = Lines::default();
+    f.put(format!("vpxord {OTHER_CARRY}, {OTHER_CARRY}, {OTHER_CARRY}"));
+    f.carry_columns(pointer, ANY, OTHER_CARRY);
+    f
 }
 
 /// s = the sum of ten digits in memory and of those, in digits, and the mask of its highest bit.
@@ -135,7 +164,7 @@ fn end(f: &mut Lines, columns: Columns, column: usize) {
         0 => f.add_low(to, digit, &format!("zmm{digit}")),
         _ => f.add_high(to, digit, &format!("zmm{digit}")),
     }
-    if columns == Columns::Lowest {
+    if columns.are_lowest() {
         carry_lowest(f, to, column);
     }
     f.store("rdi", column, to);

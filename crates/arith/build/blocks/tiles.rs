@@ -1,5 +1,6 @@
 //! Ten digits in registers, times digit after digit of another factor: a window of ten columns moves up with them.
 
+use super::look_up;
 use super::square::{self, Columns, carry_lowest, carry_out, combine};
 use super::{CARRY, Lines, ROWS, VECTOR, at};
 
@@ -47,7 +48,8 @@ pub(super) fn sum() -> String {
     f.text()
 }
 
-/// rdi: columns; rsi, rdx: factors; rcx: both factors' sums with the digits at r8 and r9. Of a pair: rsi: both sums'
+/// rdi: columns; rsi, rdx: factors; rcx: both factors' sums with the digits at r8 and r9, or columns that become digits.
+/// Of a pair: rsi: both sums'
 /// digits and masks; rdx, rcx: the two products' columns; r8, r9: the lower and upper ten columns of what is there.
 pub(super) fn product(columns: Columns) -> String {
     let mut f = Lines::default();
@@ -55,22 +57,37 @@ pub(super) fn product(columns: Columns) -> String {
         Columns::Pair => ("rsi", ROWS + 1),
         _ => ("rdx", 0),
     };
-    for digit in 0..ROWS {
-        f.load(DIGIT + digit, "rsi", digit);
-    }
+    square::load_digits(&mut f);
     match columns {
-        Columns::Lowest => f.prepare_to_carry(),
+        Columns::Lowest | Columns::LowestAndCarry | Columns::PlainAndSum => f.prepare_to_carry(),
         Columns::Pair => {
             f.load(TOPS[0], "rsi", ROWS);
             f.load(TOPS[1], "rsi", first + ROWS);
         }
-        Columns::PlainAndSum => f.prepare_to_carry(),
         Columns::Plain => {}
     }
+    let products = products(columns, factor, first);
+    match columns {
+        Columns::PlainAndSum => {
+            let mut sums = square::sum("rcx", "r8", |digit| format!("zmm{}", DIGIT + digit), ANY);
+            sums.clear(30);
+            let second = format!("rcx + {}", VECTOR * (ROWS + 1));
+            sums.append(square::sum(&second, "r9", |digit| at("rdx", digit), ANY));
+            f.beside(products, sums);
+        }
+        Columns::LowestAndCarry => f.beside(products, square::carry("rcx")),
+        _ => f.append(products),
+    }
+    f.leave();
+    f.text()
+}
+
+/// The columns of the product of what has been loaded with the digits in memory, from the vector `first` on.
+pub(super) fn products(columns: Columns, factor: &str, first: usize) -> Lines {
+    let mut f = Lines::default();
     for column in 0..ROWS {
         f.clear(window(column));
     }
-    let from = f.0.len();
     for at in 0..ROWS {
         let x = FACTOR + at % 2;
         f.load(x, factor, first + at);
@@ -90,16 +107,7 @@ pub(super) fn product(columns: Columns) -> String {
         let rest = end(&mut f, columns, at);
         f.append(rest);
     }
-    if columns == Columns::PlainAndSum {
-        let products = Lines(f.0.split_off(from));
-        let mut sums = square::sum("rcx", "r8", |digit| format!("zmm{}", DIGIT + digit), ANY);
-        sums.clear(30);
-        let second = format!("rcx + {}", VECTOR * (ROWS + 1));
-        sums.append(square::sum(&second, "r9", |digit| at("rdx", digit), ANY));
-        f.beside(products, sums);
-    }
-    f.leave();
-    f.text()
+    f
 }
 
 /// Begins to end a column, whose register is free then, and returns what is left to do.
@@ -108,7 +116,7 @@ fn end(f: &mut Lines, columns: Columns, column: usize) -> Lines {
     let (from, to) = (window(column), COMPLETE + column % COMPLETES);
     match columns {
         Columns::Plain | Columns::PlainAndSum => f.store("rdi", column, from),
-        Columns::Lowest => {
+        Columns::Lowest | Columns::LowestAndCarry => {
             f.put(format!("vmovdqa64 zmm{to}, zmm{from}"));
             carry_lowest(&mut rest, to, column);
             rest.store("rdi", column, to);
@@ -136,17 +144,8 @@ pub(super) enum Beside {
     LookUp,
 }
 
-/// Entries that are looked up beside ten steps, and vectors of each.
-const ENTRIES: usize = 16;
-const VECTORS: usize = 5;
-/// Registers of what has been found, of an entry's mask, and of what the mask leaves.
-const FOUND: usize = 22;
-const MASK: usize = 27;
-const LEFT: usize = 28;
-
-/// rdi: columns; rsi: ten digits; rdx: the other factor's digits; rcx: tens of them. To look up, r8: a job for each
-/// ten, of pointers to what has been found before and what is found now, to the first entry and its mask; r9: bytes of
-/// an entry.
+/// rdi: columns; rsi: ten digits; rdx: the other factor's digits; rcx: tens of them. To look up, r8: pointers to the
+/// first entry, to what is found, and to masks, and bytes of an entry; see [`look_up`].
 pub(super) fn rows(beside: Beside) -> String {
     let mut f = Lines::default();
     for digit in 0..ROWS {
@@ -154,6 +153,13 @@ pub(super) fn rows(beside: Beside) -> String {
     }
     for column in 0..ROWS {
         f.load(window(column), "rdi", column);
+    }
+    if beside == Beside::LookUp {
+        let job = ["r10", "r11", "rsi", "r9"];
+        for (register, pointer) in job.into_iter().enumerate() {
+            f.put(format!("mov {pointer}, [r8 + {}]", 8 * register));
+        }
+        look_up::load_masks(&mut f, "rsi");
     }
     if beside == Beside::Carry {
         f.prepare_to_carry();
@@ -169,7 +175,10 @@ pub(super) fn rows(beside: Beside) -> String {
         row(&mut steps, at, false);
     }
     match beside {
-        Beside::LookUp => f.beside(steps, look_up()),
+        Beside::LookUp => {
+            f.beside(steps, look_up::look_up("r10", "rax", "r9", "r11"));
+            f.put(format!("add r11, {}", VECTOR * look_up::VECTORS));
+        }
         _ => f.append(steps),
     }
     next_ten(&mut f);
@@ -205,28 +214,4 @@ fn row(f: &mut Lines, at: usize, carry: bool) {
         rest
     };
     step(f, at, complete, |f| f.load(from, "rdi", at + ROWS));
-}
-
-fn look_up() -> Lines {
-    let mut f = Lines::default();
-    for (register, pointer) in ["rsi", "r11", "rax", "r10"].into_iter().enumerate() {
-        f.put(format!("mov {pointer}, [r8 + {}]", 8 * register));
-    }
-    f.put("add r8, 32".into());
-    for vec in 0..VECTORS {
-        f.load(FOUND + vec, "rsi", vec);
-    }
-    for entry in 0..ENTRIES {
-        f.load(MASK, "r10", entry);
-        for vec in 0..VECTORS {
-            let (left, found) = (LEFT + vec % 2, FOUND + vec);
-            f.put(format!("vpandq zmm{left}, zmm{MASK}, {}", at("rax", vec)));
-            f.put(format!("vporq zmm{found}, zmm{found}, zmm{left}"));
-        }
-        f.put("add rax, r9".into());
-    }
-    for vec in 0..VECTORS {
-        f.store("r11", vec, FOUND + vec);
-    }
-    f
 }

@@ -25,7 +25,7 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// One truth value a lane.
     type Mask: Copy;
 
-    /// `true` if the form has code of its own for numbers of two and more blocks of ten digits.
+    /// `true` if the form has code of its own for numbers of blocks of ten digits.
     const HAS_TENS: bool = false;
 
     /// Does `work` compiled for this form.
@@ -70,7 +70,20 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// The bits of `b` where those of `bits` are set, and of `self` elsewhere. All three are read whole.
     fn choose(self, b: Self, bits: Self) -> Self;
     /// Does the operation by the form's own code, if it has any.
-    fn tens(_: Self::Token, _: tens::Operation<'_, '_>) {
+    fn tens(_: Self::Token, _: tens::Operation<'_>) {
+        unreachable!("this form has no code of its own");
+    }
+    /// Takes a power of numbers of two and more blocks of ten digits by the form's own code, if it has any.
+    fn power_of_tens(_: Self::Token, _: tens::Powers<'_, 1>) {
+        unreachable!("this form has no code of its own");
+    }
+    /// Fills tables for [`powers_of_ten`](Self::powers_of_ten), from their first two entries, by the form's own code, if
+    /// it has any.
+    fn tables_of_ten(_: Self::Token, _: [tens::Table<'_>; 2], _working: &mut [Vec8]) {
+        unreachable!("this form has no code of its own");
+    }
+    /// Takes two powers of numbers of ten digits by the form's own code, if it has any.
+    fn powers_of_ten(_: Self::Token, _: tens::Powers<'_, 2>) {
         unreachable!("this form has no code of its own");
     }
 }

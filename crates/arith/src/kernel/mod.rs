@@ -28,10 +28,43 @@ pub(crate) use table::for_each_kernel;
 pub(crate) struct FixedWindow<'a, M> {
     pub(crate) moduli: &'a M,
     pub(crate) value: &'a mut [u64],
-    pub(crate) table: &'a [u64],
+    pub(crate) table: &'a mut [u64],
     pub(crate) digits: &'a [u8],
     pub(crate) selected: &'a mut [u64],
     pub(crate) working: &'a mut [u64],
+}
+
+/// A table of the powers of `value` from 0 up, as many as there are entries.
+pub(crate) struct Table<'a, M> {
+    pub(crate) moduli: &'a M,
+    pub(crate) value: &'a [u64],
+    pub(crate) table: &'a mut [u64],
+    pub(crate) working: &'a mut [u64],
+}
+
+/// Fills one table by a kernel's other functions.
+pub(crate) fn fill_table<K: LaneKernel>(kernel: K, table: Table<'_, K::Moduli>) {
+    let Table {
+        moduli,
+        value,
+        table,
+        working,
+    } = table;
+    let words = value.len();
+    kernel.one(moduli, &mut table[..words]);
+    table[words..2 * words].copy_from_slice(value);
+    for entry in 2..table.len() / words {
+        // Even entries are squares of the entry half way; odd ones are one more factor on the entry before.
+        let (done, rest) = table.split_at_mut(entry * words);
+        let next = &mut rest[..words];
+        if entry % 2 == 0 {
+            next.copy_from_slice(&done[entry / 2 * words..][..words]);
+            kernel.sqr(moduli, next, 1, working);
+        } else {
+            next.copy_from_slice(&done[(entry - 1) * words..]);
+            kernel.mul(moduli, next, value, working);
+        }
+    }
 }
 
 /// A power of two: for each step, square `value`, then double it in the lanes whose bit is set. `bits` holds one bit
@@ -192,6 +225,12 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length interleaved, as many steps
     /// each. Values may be below 2^(r_bits) and 5 n.
     fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Self::Moduli>; STREAMS]);
+    /// Fills tables for powers of one length that are taken interleaved.
+    fn fill_tables<const STREAMS: usize>(self, tables: [Table<'_, Self::Moduli>; STREAMS]) {
+        for table in tables {
+            fill_table(self, table);
+        }
+    }
     /// Takes powers of one length interleaved, with windows of `width` bits.
     fn exp_fixed_window<const STREAMS: usize>(self, powers: [FixedWindow<'_, Self::Moduli>; STREAMS], width: usize) {
         for power in powers {

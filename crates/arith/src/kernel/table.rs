@@ -36,7 +36,7 @@ macro_rules! for_each_kernel {
                     limbs: crate::kernel::mont52x8::tests::LIMBS,
                     code: [
                         ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000], IN_VECTORS),
-                        ("ifma_blocks::code::", "vpmadd52luq", "%zmm", [14, 1000], BLOCKS),
+                        ("ifma_blocks::code::", "vpmadd52luq", "%zmm", [22, 1000], BLOCKS),
                     ],
                 };
 

@@ -59,7 +59,7 @@ impl Work for One<'_> {
                 for bits in steps(bits) {
                     if V::HAS_TENS {
                         let double = &set_bits::<V>(token, bits);
-                        if by_tens::<V>(token, moduli, Factors::Square, a, t, Some(double), None) {
+                        if by_tens::<V>(token, moduli, Factors::Square, a, t, Some(double)) {
                             continue;
                         }
                     }

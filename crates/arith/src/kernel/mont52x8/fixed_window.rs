@@ -1,17 +1,15 @@
 //! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one
 //! alone for all others.
 
-use super::blocks::LARGE;
 use super::fused::{DIGITS, multiply, square};
-use super::lookup::{look_up, wanted};
+use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s, vec8s_mut};
-use super::operations::by_tens;
-use crate::kernel::FixedWindow;
 use crate::kernel::lanes::{Lanes, Vec8, Work};
-use crate::kernel::tens::{self, Factors, LookUp};
+use crate::kernel::tens::{self, Power, Powers};
+use crate::kernel::{FixedWindow, Table};
 
 /// Values of working memory, of which the first of two streams has those of both.
-pub(super) const VALUES: usize = 6;
+pub(super) const VALUES: usize = tens::TWO_TENS.div_ceil(DIGITS);
 
 /// A number of ten digits.
 type Ten = [Vec8; DIGITS];
@@ -87,49 +85,50 @@ impl Work for One<'_> {
 }
 
 /// One of numbers for which the lanes' form has code of its own: while it squares, it looks up.
-pub(super) struct Tens<'a>(pub(super) FixedWindow<'a, Moduli>, pub(super) usize);
+pub(super) struct Tens<'a>(pub(super) FixedWindow<'a, Moduli>);
 
 impl Tens<'_> {
-    /// `true` if there is code for such numbers, and the squarings of a window are as many as it takes to look up.
+    /// `true` if there is code for such numbers and windows.
     pub(super) fn fit<V: Lanes>(digits: usize, width: usize) -> bool {
-        let in_time = |parts| parts <= width * (digits / LARGE);
-        V::HAS_TENS && tens::fit(digits) && LookUp::parts(1 << width, digits).is_some_and(in_time)
-    }
-
-    /// Vecs of working memory.
-    pub(super) fn working(digits: usize) -> usize {
-        tens::working(digits) + MOST_ENTRIES
+        V::HAS_TENS && tens::fit(digits) && width == tens::WIDTH
     }
 }
-
-/// Entries of a table, at most.
-const MOST_ENTRIES: usize = 64;
 
 impl Work for Tens<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Self(power, width) = self;
-        let moduli = power.moduli;
-        let (value, selected, table) = (vec8s_mut(power.value), vec8s_mut(power.selected), vec8s(power.table));
-        let (t, masks) = vec8s_mut(power.working).split_at_mut(tens::working(value.len()));
-        let masks = &mut masks[..1 << width];
-        for digits in power.digits.as_chunks().0 {
-            mask_entries::<V>(token, masks, digits);
-            let mut look_up = LookUp::new(table, masks, selected);
-            for _ in 0..width {
-                by_tens::<V>(token, moduli, Factors::Square, value, t, None, Some(&mut look_up));
-            }
-            by_tens::<V>(token, moduli, Factors::Product(selected), value, t, None, None);
-        }
+        let Self(mut power) = self;
+        let working = vec8s_mut(std::mem::take(&mut power.working));
+        let powers = [for_tens(power)];
+        V::power_of_tens(token, Powers { powers, working });
     }
 }
 
-/// For each entry, all bits set in the lanes whose digit it is.
-#[inline(always)]
-fn mask_entries<V: Lanes>(token: V::Token, masks: &mut [Vec8], digits: &[u8; 8]) {
-    let wanted = wanted::<V>(token, digits);
-    for (number, mask) in (0..).zip(masks) {
-        wanted.equal_bits(V::splat(token, number)).store(mask);
+fn for_tens(power: FixedWindow<'_, Moduli>) -> Power<'_> {
+    Power {
+        value: vec8s_mut(power.value),
+        n: vec8s(&power.moduli.n),
+        n0: &power.moduli.n0,
+        inverse: vec8s(&power.moduli.large_inverse),
+        table: vec8s(power.table),
+        digits: power.digits.as_chunks().0,
+    }
+}
+
+/// The tables of two powers of numbers of ten digits, of which the first two entries are there.
+pub(super) struct Tables<'a>(pub(super) [Table<'a, Moduli>; 2]);
+
+impl Work for Tables<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let [mut one, two] = self.0;
+        let working = vec8s_mut(std::mem::take(&mut one.working));
+        let tables = [one, two].map(|Table { moduli, table, .. }| tens::Table {
+            n: vec8s(&moduli.n),
+            n0: &moduli.n0,
+            entries: vec8s_mut(table),
+        });
+        V::tables_of_ten(token, tables, working);
     }
 }
 
@@ -140,6 +139,12 @@ impl Work for Two<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let Self([one, two], width) = self;
+        if V::HAS_TENS && width == tens::WIDTH {
+            let mut one = one;
+            let working = vec8s_mut(std::mem::take(&mut one.working));
+            let powers = [one, two].map(for_tens);
+            return V::powers_of_ten(token, Powers { powers, working });
+        }
         let [value1, value2, selected1, selected2, n1, n2, ..] = tens(one.working) else {
             unreachable!("there is memory for six");
         };

@@ -32,7 +32,7 @@ pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
 /// A digit for each lane, in vecs: as many as the compiler knows, which makes loads and stores under masks of a loop
 /// over any number.
 #[inline(always)]
-pub(super) fn wanted<V: Lanes>(token: V::Token, digits: &[u8; 8]) -> V {
+fn wanted<V: Lanes>(token: V::Token, digits: &[u8; 8]) -> V {
     let mut vec = [0; 8];
     for (word, &digit) in vec.iter_mut().zip(digits) {
         *word = u64::from(digit);

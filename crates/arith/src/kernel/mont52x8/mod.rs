@@ -7,7 +7,7 @@
 //!             for each block but the last: t = t / 2^520 mod n, without quotients  blocks::reduce_partially
 //!             t = (t + q n) / 2^520, q digit by digit                             blocks::reduce_rows
 //!             result < 3 n, digits < 2^52
-//! L = 10      product and reduction in one path, all columns in registers         fused
+//! L = 10      product and reduction in one path, all columns in registers         fused; in assembly x86_64::ifma_ten
 //! L = 20, 30… the same in blocks of ten by ten, in assembly where the lanes have it: pairs of blocks after Karatsuba,
 //!             and a table is looked up beside the reductions                      tens, x86_64::ifma_blocks
 //! power       for each window: square `width` times, look up, multiply            fixed_window
@@ -62,7 +62,8 @@
 //!   copy for squarings that have a look-up interleaved a pass took 165,000, which is more than the CPU keeps decoded.
 //! - Look-up: all entries pass by ten vectors in registers, merged under a mask for each entry. It is bound by loads,
 //!   two a cycle; so where numbers have more than ten digits, two windows are looked up while the table is read once.
-//! - Where tables are looked up beside squarings (`tens`), it is in slots that are free there: windows of 5 bits.
+//! - Where tables are looked up beside squarings (`tens`, and two powers of ten digits), it is in slots that are free
+//!   there: windows of 5 bits.
 //! - Windows elsewhere: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would
 //!   leave a first-level cache of 48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
 
@@ -82,7 +83,7 @@ mod tens_agree;
 
 use super::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes};
 use super::tens;
-use super::{Doublings, FixedWindow, LaneKernel, exp_fixed_window, window_width};
+use super::{Doublings, FixedWindow, LaneKernel, Table, exp_fixed_window, fill_table, window_width};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::modulus::inverse_word;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
@@ -137,7 +138,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         match (bits, digits(limbs)) {
             (..=384, _) => window_width(bits),
             // Looked up beside the squarings, in the time that they take.
-            (_, digits) if fixed_window::Tens::fit::<V>(digits, 5) => 5,
+            (_, digits) if V::HAS_TENS && (digits == fused::DIGITS || tens::fit(digits)) => tens::WIDTH,
             (_, ..=10 | 25..60) => 4,
             _ => 5,
         }
@@ -146,7 +147,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     fn working_words(limbs: usize) -> usize {
         let digits = digits(limbs);
         if V::HAS_TENS && tens::fit(digits) {
-            return 8 * fixed_window::Tens::working(digits);
+            return 8 * tens::working_of_power(digits);
         }
         let values = match digits {
             fused::DIGITS => fixed_window::VALUES,
@@ -298,12 +299,30 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         );
     }
 
+    fn fill_tables<const STREAMS: usize>(self, tables: [Table<'_, Moduli>; STREAMS]) {
+        let mut tables = tables.into_iter();
+        while let Some(mut one) = tables.next() {
+            let fits = V::HAS_TENS && one.table.len() == tens::ENTRIES * 8 * fused::DIGITS;
+            match if fits { tables.next() } else { None } {
+                Some(mut two) => {
+                    for table in [&mut one, &mut two] {
+                        let (first, rest) = table.table.split_at_mut(table.value.len());
+                        self.one(table.moduli, first);
+                        rest[..table.value.len()].copy_from_slice(table.value);
+                    }
+                    V::run(self.token, fixed_window::Tables([one, two]));
+                }
+                None => fill_table(self, one),
+            }
+        }
+    }
+
     fn exp_fixed_window<const STREAMS: usize>(self, powers: [FixedWindow<'_, Moduli>; STREAMS], width: usize) {
         let digits = powers[0].value.len() / 8;
         if fixed_window::Tens::fit::<V>(digits, width) {
             return powers
                 .into_iter()
-                .for_each(|power| V::run(self.token, fixed_window::Tens(power, width)));
+                .for_each(|power| V::run(self.token, fixed_window::Tens(power)));
         }
         if V::HAS_TENS && tens::fit(digits) {
             return powers

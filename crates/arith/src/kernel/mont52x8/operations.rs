@@ -6,7 +6,7 @@ use super::fused::{DIGITS, Modulus, multiply, square};
 use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
-use crate::kernel::tens::{self, Factors, LookUp, Operation};
+use crate::kernel::tens::{self, Factors, Operation};
 
 /// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
 #[inline(always)]
@@ -30,7 +30,6 @@ pub(super) fn by_tens<V: Lanes>(
     a: &mut [Vec8],
     t: &mut [Vec8],
     double: Option<&Vec8>,
-    look_up: Option<&mut LookUp<'_>>,
 ) -> bool {
     let has_code = V::HAS_TENS && tens::fit(a.len());
     if has_code {
@@ -42,7 +41,6 @@ pub(super) fn by_tens<V: Lanes>(
             inverse: vec8s(&moduli.large_inverse),
             working: t,
             double,
-            look_up,
         };
         V::tens(token, operation);
     }
@@ -82,7 +80,7 @@ impl Work for Multiply<'_> {
                 multiply::<V>(token, a, b, n);
             }
             Err(a) => {
-                if by_tens::<V>(token, moduli, Factors::Product(b), a, t, None, None) {
+                if by_tens::<V>(token, moduli, Factors::Product(b), a, t, None) {
                     return;
                 }
                 let t = &mut t[..2 * a.len()];
@@ -108,7 +106,7 @@ impl Work for EnterWide<'_> {
         let columns = &mut t[..2 * low.len()];
         product::<V>(token, columns, low, vec8s(&moduli.rr));
         add_product::<V>(token, columns, high, vec8s(&moduli.high_rr));
-        if by_tens::<V>(token, moduli, Factors::Columns, low, t, None, None) {
+        if by_tens::<V>(token, moduli, Factors::Columns, low, t, None) {
             return;
         }
         let t = &mut t[..2 * low.len()];
@@ -135,7 +133,7 @@ impl Work for Square<'_> {
             }
             Err(a) => {
                 for _ in 0..times {
-                    if by_tens::<V>(token, moduli, Factors::Square, a, t, None, None) {
+                    if by_tens::<V>(token, moduli, Factors::Square, a, t, None) {
                         continue;
                     }
                     let t = &mut t[..2 * a.len()];

@@ -6,7 +6,7 @@ use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont52x8::moduli::{Moduli, vec8s_mut};
 use crate::kernel::tens::fit;
 use crate::kernel::x86_64::{have_ifma::HaveIfma, ifma512::Zmm};
-use crate::kernel::{Doublings, FixedWindow, LaneKernel, exp_fixed_window};
+use crate::kernel::{Doublings, FixedWindow, LaneKernel, Table, exp_fixed_window, fill_table};
 
 type Blocks = Mont52x8<Zmm>;
 type Model = Mont52x8<Portable>;
@@ -104,13 +104,13 @@ fn agree_once(token: HaveIfma, limbs: usize, state: &mut u64) {
         }
     });
     for width in [4, 5] {
-        let table = digits(state, count << width);
+        let mut table = digits(state, count << width);
         let windows: Vec<u8> = (0..24).map(|lane| (*state >> lane) as u8 % (1 << width)).collect();
         both("windows", &mut |is_model, value, working| {
             let power = FixedWindow {
                 moduli,
                 value,
-                table: &table,
+                table: &mut table,
                 digits: &windows,
                 selected: &mut vec![0xdead; 8 * count],
                 working,
@@ -120,5 +120,76 @@ fn agree_once(token: HaveIfma, limbs: usize, state: &mut u64) {
                 true => exp_fixed_window(model, power, width),
             }
         });
+    }
+}
+
+/// Two powers of numbers of ten digits and their tables, which are worked on by turns.
+#[test]
+fn two_tens_leave_the_digits_of_the_model() {
+    const LIMBS: usize = 8;
+    let Some(token) = HaveIfma::check() else {
+        return eprintln!("skipped: no AVX-512 IFMA");
+    };
+    let (blocks, model) = (Blocks::new(token), Model::new(()));
+    let count = Blocks::words(LIMBS) / 8;
+    let mut state = 2;
+    for windows in (0..40).map(|round| round % 4) {
+        let mut two = || [(); 2].map(|()| digits(&mut state, count));
+        let (n, one, value) = (two(), two(), two());
+        let mut moduli = [(); 2].map(|()| blocks.moduli(LIMBS));
+        for (i, moduli) in moduli.iter_mut().enumerate() {
+            moduli.n.copy_from_slice(&n[i]);
+            moduli.one.copy_from_slice(&one[i]);
+            moduli.n0.copy_from_slice(&digits(&mut state, 1));
+        }
+        let wanted = [(); 2].map(|()| {
+            digits(&mut state, windows)
+                .iter()
+                .map(|&digit| digit as u8 % 32)
+                .collect()
+        });
+        let wanted: [Vec<u8>; 2] = wanted;
+        let run = |is_model: bool| {
+            let mut tables = [(); 2].map(|()| vec![0xdead; (8 * count) << 5]);
+            let mut values = value.clone();
+            let mut working = [(); 2].map(|()| vec![0xbeef; Blocks::working_words(LIMBS)]);
+            let [table1, table2] = tables.each_mut();
+            let [working1, working2] = working.each_mut();
+            let of = |i: usize, table, working| Table {
+                moduli: &moduli[i],
+                value: &value[i],
+                table,
+                working,
+            };
+            let both = [of(0, table1, working1), of(1, table2, working2)];
+            match is_model {
+                false => blocks.fill_tables(both),
+                true => both.into_iter().for_each(|table| fill_table(model, table)),
+            }
+            let filled = tables.clone();
+            let mut selected = [(); 2].map(|()| vec![0xdead; 8 * count]);
+            let [table1, table2] = tables.each_mut();
+            let [working1, working2] = working.each_mut();
+            let [value1, value2] = values.each_mut();
+            let [selected1, selected2] = selected.each_mut();
+            let of = |i: usize, value, table, selected, working| FixedWindow {
+                moduli: &moduli[i],
+                value,
+                table,
+                digits: &wanted[i],
+                selected,
+                working,
+            };
+            let both = [
+                of(0, value1, table1, selected1, working1),
+                of(1, value2, table2, selected2, working2),
+            ];
+            match is_model {
+                false => blocks.exp_fixed_window(both, 5),
+                true => both.into_iter().for_each(|power| exp_fixed_window(model, power, 5)),
+            }
+            (filled, values)
+        };
+        assert!(run(false) == run(true), "{windows} windows");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::have_ifma::HaveIfma;
 use super::ifma_blocks;
+use super::ifma_ten;
 use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 use crate::kernel::tens;
@@ -125,7 +126,22 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
-    fn tens(token: HaveIfma, operation: tens::Operation<'_, '_>) {
+    fn tens(token: HaveIfma, operation: tens::Operation<'_>) {
         ifma_blocks::run(token, operation);
+    }
+
+    #[inline(always)]
+    fn power_of_tens(token: HaveIfma, power: tens::Powers<'_, 1>) {
+        ifma_blocks::power(token, power);
+    }
+
+    #[inline(always)]
+    fn tables_of_ten(token: HaveIfma, tables: [tens::Table<'_>; 2], working: &mut [Vec8]) {
+        ifma_ten::tables(token, tables, working);
+    }
+
+    #[inline(always)]
+    fn powers_of_ten(token: HaveIfma, powers: tens::Powers<'_, 2>) {
+        ifma_ten::powers(token, powers);
     }
 }

@@ -17,5 +17,6 @@ pub(crate) mod ifma512;
 mod ifma_blocks;
 pub(crate) mod ifma_quads;
 pub(crate) mod ifma_rows;
+mod ifma_ten;
 mod opaque;
 mod tile_plan;
