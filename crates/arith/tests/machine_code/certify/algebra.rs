@@ -282,8 +282,16 @@ impl Algebra {
 
     /// floor(x / 2^bits) of an integer that is not negative.
     pub(super) fn floor(&mut self, x: &Value, bits: u32) -> Result<Value, Refusal> {
-        if x.scale != 0 || x.least < 0 {
-            return Err(format!("a shift of what may be negative: {} to {}", x.least, x.most));
+        match x.least >= 0 {
+            true => self.signed_floor(x, bits),
+            false => Err(format!("a shift of what may be negative: {} to {}", x.least, x.most)),
+        }
+    }
+
+    /// floor(x / 2^bits) of an integer.
+    pub(super) fn signed_floor(&mut self, x: &Value, bits: u32) -> Result<Value, Refusal> {
+        if x.scale != 0 {
+            return Err("a shift of what is not whole".to_owned());
         }
         let bounds = [x.least >> bits, x.most >> bits];
         if bounds[0] == bounds[1] {
@@ -324,7 +332,7 @@ impl Algebra {
         {
             return Ok(low.clone());
         }
-        let above = self.floor(x, bits)?;
+        let above = self.signed_floor(x, bits)?;
         let mut low = Number::take(Number::difference(x.clone(), &Number::times(&above, 1 << bits)?)?);
         let twos = low.polynomial.twos().min(bits);
         (low.least, low.most) = (0, (1 << bits) - (1 << twos));

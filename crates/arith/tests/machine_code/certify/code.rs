@@ -186,12 +186,15 @@ impl Instruction {
                         .next()
                         .and_then(|base| general(&format!("%{base}")))
                         .ok_or_else(unknown)?;
-                    let displacement = match (words.next(), words.next().map(integer)) {
-                        (None, _) => 0,
-                        (Some("+"), Some(Some(number))) => number,
-                        (Some("-"), Some(Some(number))) => -number,
-                        _ => return Err(unknown()),
-                    };
+                    let mut displacement = 0;
+                    while let Some(sign) = words.next() {
+                        let number = words.next().and_then(integer).ok_or_else(unknown)?;
+                        displacement += match sign {
+                            "+" => number,
+                            "-" => -number,
+                            _ => return Err(unknown()),
+                        };
+                    }
                     Operand::Memory(Memory {
                         base,
                         index: None,

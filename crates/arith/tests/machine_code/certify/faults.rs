@@ -4,7 +4,7 @@ use super::code::{Code, Instruction, Memory, Operand};
 use super::mutants::survivors;
 use super::rows::{self, Contract};
 use super::short::Operation;
-use super::{short, text, tiles};
+use super::{short, tens, text, tiles};
 
 /// The numbers of the instructions of one kind.
 fn all(code: &Code, mnemonic: &str) -> Vec<usize> {
@@ -362,4 +362,102 @@ fn faults_of_a_short_product_are_refused() {
         let (first, second) = (at[0], at[1]);
         code.instructions.swap(first, second);
     });
+}
+
+/// Changes a function on ten digits, and expects that it is refused for the reason that is given.
+fn ten_refused(name: &str, operation: tens::Operation, why: &str, change: impl FnOnce(&mut Code)) {
+    let mut code = text(name);
+    change(&mut code);
+    let refusal = tens::certify(&code, tens::Contract::new(operation)).expect_err("a planted fault");
+    assert!(refusal.contains(why), "refused, but not as {why}: {refusal}");
+}
+
+#[test]
+fn faults_of_ten_digits_are_refused() {
+    use tens::Operation::{Digits, Product, Square, SquareAndLookUp};
+    let by = |mnemonic: &'static str, base: u8, by: i64| {
+        move |code: &mut Code| {
+            let from_base = |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.base == base);
+            let at = all(code, mnemonic).into_iter().rfind(from_base).expect("there is one");
+            memory(&mut code.instructions[at])
+                .expect("it is in memory")
+                .displacement += by;
+        }
+    };
+    let leave_out = |mnemonic: &'static str, from_end: usize| {
+        move |code: &mut Code| {
+            let at = all(code, mnemonic);
+            code.leave_out(at[at.len() - 1 - from_end]);
+        }
+    };
+    // Wrong digits: of b, of n, of the number whose columns are carried, and a store beside the one that is meant.
+    ten_refused(
+        "block_ten_product",
+        Product,
+        "it is not a b / R mod n",
+        by("vmovdqu64", 8, -64),
+    );
+    ten_refused("block_ten_square", Square, "", by("vpmadd52luq", 1, -64));
+    ten_refused("block_ten_square", Square, "", by("vmovdqu64", 2, -64));
+    ten_refused("block_ten_product", Product, "", by("vmovdqu64", 6, -64));
+    // A carry that is not taken away, a product that is left out, a column that is doubled once less.
+    ten_refused("block_digits", Digits, "", leave_out("vpandq", 3));
+    ten_refused("block_ten_product", Product, "", leave_out("vpmadd52huq", 30));
+    ten_refused("block_ten_square", Square, "", leave_out("vpaddq", 40));
+    // An entry that is not looked at, and one that is looked at twice.
+    ten_refused(
+        "block_ten_square_and_look_up",
+        SquareAndLookUp,
+        "",
+        leave_out("vmovdqa64", 9),
+    );
+    ten_refused(
+        "block_ten_square_and_look_up",
+        SquareAndLookUp,
+        "",
+        by("vmovdqu64", 0, 640),
+    );
+    // Longer digits, and longer columns.
+    let longer = tens::Contract {
+        digit_bits: 53,
+        ..tens::Contract::new(Product)
+    };
+    assert!(tens::certify(&text("block_ten_product"), longer).is_err());
+    let longer = tens::Contract {
+        column_bits: 57,
+        ..tens::Contract::new(Square)
+    };
+    let refusal = tens::certify(&text("block_ten_square"), longer).expect_err("columns are longer");
+    assert!(refusal.contains("of what is left is from 0 to"), "{refusal}");
+    let longer = tens::Contract {
+        column_bits: 64,
+        ..tens::Contract::new(Square)
+    };
+    let refusal = tens::certify(&text("block_ten_square"), longer).expect_err("a column leaves its word");
+    assert!(refusal.contains("may"), "{refusal}");
+    // An entry that is read under its mask, a digit as an address, and a load behind the table.
+    ten_refused("block_ten_square_and_look_up", SquareAndLookUp, "not known", |code| {
+        let from_table = |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.base == 0);
+        let at = all(code, "vmovdqu64")
+            .into_iter()
+            .rfind(from_table)
+            .expect("entries are loaded");
+        code.instructions[at].under = Some(1);
+    });
+    ten_refused(
+        "block_ten_square",
+        Square,
+        "a digit would come into a general register",
+        |code| {
+            let at = *all(code, "vmovdqu64").first().expect("digits are loaded");
+            let load = &mut code.instructions[at];
+            (load.mnemonic, load.operands[0]) = ("mov".to_owned(), Operand::General(0));
+        },
+    );
+    ten_refused(
+        "block_ten_square_and_look_up",
+        SquareAndLookUp,
+        "not within",
+        by("vmovdqu64", 0, 6400),
+    );
 }

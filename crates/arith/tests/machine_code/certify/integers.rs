@@ -1,7 +1,8 @@
 //! The meaning of instructions on words of 64 bits in vectors.
 //!
-//! A word's number is what it holds as an unsigned integer; the one exception is the negative of a bit, -1 or 0. A sum
-//! or a product whose bounds leave 64 bits is refused.
+//! A word's number is what it holds as an integer without a sign or with one, by its bounds. A sum or a product whose
+//! bounds leave both is refused, and so is an instruction that takes what may be below zero for an integer without a
+//! sign, or the other way round.
 
 use super::algebra::{Number, Value};
 use super::code::{Instruction, Operand};
@@ -21,11 +22,16 @@ fn ones(word: i128) -> Option<u32> {
 
 /// A result, if a word holds it.
 fn in_a_word(value: Value) -> Result<Value, Refusal> {
-    let fits = value.least >= 0 && value.most < 1 << WORD_BITS || value.least >= -1 && value.most <= 0;
-    match fits {
+    let fits_unsigned = value.least >= 0 && value.most < 1 << WORD_BITS;
+    match fits_unsigned || has_sign(&value) {
         true => Ok(value),
         false => Err(format!("may leave 64 bits: from {} to {}", value.least, value.most)),
     }
+}
+
+/// `true` if a word holds a number as an integer with a sign.
+fn has_sign(value: &Number) -> bool {
+    value.least >= -1 << (WORD_BITS - 1) && value.most < 1 << (WORD_BITS - 1)
 }
 
 /// A word as what is added: all ones are -1.
@@ -96,6 +102,38 @@ impl Machine {
                 let is_above = instruction.mnemonic == "vpcmpnleuq";
                 let bits: Result<Bits, Refusal> = cells.map(|(x, y)| self.compare(is_above, &x, &y)).collect();
                 self.masks.set(*mask, bits?);
+                Ok(())
+            }
+            // Under a mask that is constant, of what is in a register.
+            ("vmovdqa64", [to, from @ Operand::Vector(..)]) => {
+                let (register, lanes) = Self::width(to)?;
+                let mask = self.mask(instruction, lanes)?.ok_or("no mask")?;
+                let cells = self.lanes(from, lanes)?;
+                for (lane, (bit, cell)) in mask.iter().zip(cells).enumerate() {
+                    if bit.as_constant().ok_or("a mask that is not constant over a move")? {
+                        self.vectors[register][lane] = cell;
+                    }
+                }
+                Ok(())
+            }
+            ("vpmovq2m", [Operand::Mask(mask), from]) => {
+                let (_, lanes) = Self::width(from)?;
+                let signs = self.lanes(from, lanes)?.into_iter().map(|cell| match cell {
+                    Cell::Number(word) => Some(Bit::known(word.as_constant()? >> (WORD_BITS - 1) & 1 != 0)),
+                    _ => None,
+                });
+                let signs: Option<Bits> = signs.collect();
+                self.masks.set(*mask, signs.ok_or("signs of what is not constant")?);
+                Ok(())
+            }
+            ("vpmovzxbq", [to, Operand::Memory(from)]) => {
+                let (register, lanes) = Self::width(to)?;
+                let [Cell::Number(word)] = &self.cells(from, 1, 1)?[..] else {
+                    return Err("bytes of which nothing is known".to_owned());
+                };
+                let word = word.as_constant().ok_or("bytes that are not constant")?;
+                let byte = |lane| Cell::Number(Number::constant(word >> (8 * lane) & 0xff));
+                self.set(register, (0..lanes).map(byte).collect());
                 Ok(())
             }
             ("vpxord", [to, x, y]) if x == y => {
@@ -195,6 +233,15 @@ impl Machine {
                 in_a_word(Number::sum(signed(&x), signed(&y))?)?
             }
             ("vpsubq", Some(y), None) => in_a_word(Number::difference(signed(&x), &signed(&y))?)?,
+            ("vpsraq", None, Some(by)) => match has_sign(&x) {
+                true => self.algebra.signed_floor(&x, shift(by.into())?)?,
+                false => return Err("its highest bit may be another than its sign".to_owned()),
+            },
+            ("vpsllq", None, Some(by)) if x.as_constant().is_some() => {
+                let word = x.as_constant().unwrap_or_default() as u64;
+                Number::constant((word << shift(by.into())?).into())
+            }
+            ("vpsllq", None, Some(by)) => in_a_word(Number::times(&x, 1 << shift(by.into())?)?)?,
             ("vpsrlq", None, Some(by)) => self.algebra.floor(&x, shift(by.into())?)?,
             ("vpsrlvq", Some(y), None) => {
                 let by = y.as_constant().ok_or("a shift that is not constant")?;

@@ -5,7 +5,7 @@
 
 use super::algebra::{Number, Value};
 use super::code::{Instruction, Operand};
-use super::machine::{Machine, Word};
+use super::machine::{Cell, Machine, Word};
 use super::polynomial::Refusal;
 use std::collections::{BTreeSet, HashMap};
 
@@ -28,7 +28,7 @@ enum Fact {
 impl Bit {
     const ALWAYS: usize = 0;
 
-    fn known(is_set: bool) -> Self {
+    pub(super) fn known(is_set: bool) -> Self {
         Self(Some(is_set.then_some(Self::ALWAYS).into_iter().collect()))
     }
 
@@ -163,6 +163,24 @@ impl Machine {
             };
             self.masks.set(*to, (0..8).map(|i| Bit::known(word >> i & 1 != 0)));
             return Ok(());
+        }
+        if let ("kmovq", [Operand::Mask(to), Operand::Memory(from)]) = (&*instruction.mnemonic, &operands[..]) {
+            let cells = self.cells(from, 1, 1)?;
+            let word = match &cells[..] {
+                [Cell::Number(word)] => word.as_constant(),
+                _ => None,
+            };
+            let word = word.ok_or("a mask of which nothing is known")?;
+            self.masks.set(*to, (0..BITS).map(|i| Bit::known(word >> i & 1 != 0)));
+            return Ok(());
+        }
+        if let ("kmovq", [Operand::Memory(to), Operand::Mask(from)]) = (&*instruction.mnemonic, &operands[..]) {
+            let mut word = 0;
+            for (i, bit) in self.masks.bits(*from, BITS).iter().enumerate() {
+                let bit = bit.as_constant().ok_or("a mask that is not constant is stored")?;
+                word |= i128::from(bit) << i;
+            }
+            return self.store(to, &[Cell::Number(Number::constant(word))], 1);
         }
         if let ("kshiftrq", [Operand::Mask(to), Operand::Mask(from), Operand::Immediate(by)]) =
             (&*instruction.mnemonic, &operands[..])

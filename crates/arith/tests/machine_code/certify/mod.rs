@@ -58,6 +58,7 @@ mod mutants;
 mod polynomial;
 mod rows;
 mod short;
+mod tens;
 #[path = "../../../src/kernel/x86_64/tile_plan.rs"]
 mod tile_plan;
 mod tiles;
@@ -167,6 +168,51 @@ fn short_products_are_certified() {
     ];
     let results = results.map(|(name, shown)| (name.to_owned(), "its machine code", shown));
     all_certified("mont64x1_adx", results);
+}
+
+#[test]
+fn squares_and_products_of_ten_digits_are_certified() {
+    let shipped = Shipped::of("ifma_blocks::code::");
+    let functions = [
+        ("block_ten_square", tens::Operation::Square),
+        ("block_ten_square_and_look_up", tens::Operation::SquareAndLookUp),
+        ("block_ten_product", tens::Operation::Product),
+        ("block_digits", tens::Operation::Digits),
+        ("block_masks", tens::Operation::Masks),
+    ];
+    let results = functions.map(|(name, operation)| {
+        let (code, read) = shipped.like(text(name));
+        let shown = tens::certify(&code, tens::Contract::new(operation));
+        (name.to_owned(), read, shown)
+    });
+    all_certified("mont52x8_ifma512", results);
+}
+
+/// Certifies operations on numbers of so many digits, and windows of powers.
+fn certify_blocks(lengths: impl IntoIterator<Item = usize>) {
+    let shipped = Shipped::of("ifma_blocks::code::");
+    let names = names().into_iter().filter(|name| name.starts_with("block_"));
+    let codes: BTreeMap<String, (Code, &str)> = names.map(|name| (name.clone(), shipped.like(text(&name)))).collect();
+    assert_eq!(codes.len(), 22);
+    let (_, read) = codes.values().next().expect("there are functions");
+    let code = |name: &str| codes[&format!("block_{name}")].0.clone();
+    let results = lengths.into_iter().map(|digits| {
+        let contract = tens::Window { digits, digit_bits: 52 };
+        (format!("{digits} digits"), *read, contract.certify(&code))
+    });
+    all_certified("mont52x8_ifma512", results);
+}
+
+#[test]
+fn blocks_are_certified_at_common_lengths() {
+    certify_blocks([20, 30]);
+}
+
+/// Every length that is made of such blocks. Time grows with the third power.
+#[test]
+#[ignore = "long: make test-all"]
+fn blocks_are_certified_at_every_length() {
+    certify_blocks((40..=160).step_by(10));
 }
 
 /// The width of digits and their number, for numbers of so many limbs: as `mont47::form::Form::even`.
