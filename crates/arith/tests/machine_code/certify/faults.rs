@@ -461,3 +461,50 @@ fn faults_of_ten_digits_are_refused() {
         by("vmovdqu64", 0, 6400),
     );
 }
+
+#[test]
+fn faults_of_blocks_are_refused() {
+    let refused = |changed: &str, why: &str, digit_bits: u32, change: &dyn Fn(&mut Code)| {
+        let code = |name: &str| {
+            let mut code = text(&format!("block_{name}"));
+            if name == changed {
+                change(&mut code);
+            }
+            code
+        };
+        let contract = tens::Window { digits: 20, digit_bits };
+        let refusal = contract.certify(&code).expect_err("a planted fault");
+        assert!(refusal.contains(why), "refused, but not as {why}: {refusal}");
+    };
+    // A column of the first block's square for one of the second's; a highest bit that is forgotten; a digit of the
+    // inverse beside the one that is wanted; a digit whose carry is not taken away.
+    refused("square_pair", "a square: it is not a b", 52, &|code| {
+        let from_first = |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.base == 2);
+        let at = all(code, "vpsubq")
+            .into_iter()
+            .rfind(from_first)
+            .expect("columns are taken away");
+        memory(&mut code.instructions[at]).expect("it is in memory").base = 1;
+    });
+    refused("square_pair", "a square: it is not a b", 52, &|code| {
+        let at = all(code, "vpandq")[4];
+        code.instructions[at].operands[1] = code.instructions[at].operands[0].clone();
+        code.instructions[at].mnemonic = "vpxord".to_owned();
+        code.instructions[at].operands[2] = code.instructions[at].operands[0].clone();
+    });
+    refused("rows", "it is not reduced by block 1", 52, &|code| {
+        let from_inverse = |at: &usize| memory(&mut code.instructions[*at].clone()).is_some_and(|m| m.base == 2);
+        let at = all(code, "vmovdqu64")
+            .into_iter()
+            .rfind(from_inverse)
+            .expect("it is loaded");
+        memory(&mut code.instructions[at])
+            .expect("it is in memory")
+            .displacement -= 64;
+    });
+    refused("reduce", "of what is left is from", 52, &|code| {
+        let at = all(code, "vpandq");
+        code.leave_out(at[at.len() - 2]);
+    });
+    refused("", "", 53, &|_| {});
+}
