@@ -1,6 +1,6 @@
 //! A look-up of entries of a table in all lanes, beside multiplications: every entry is loaded whole, and of two
-//! neighbours one is kept in each lane, by a bit of the entry's number; then of two pairs, and so forth. Words that have
-//! been loaded are moved under masks, which takes no time of the multipliers; nothing is loaded under a mask.
+//! neighbours one is kept in each lane, by a bit of the entry's number; then of two pairs, and so forth. Words that
+//! have been loaded are moved under masks, which takes no time of the multipliers; nothing is loaded under a mask.
 
 use super::{Lines, VECTOR};
 

@@ -32,7 +32,8 @@ fn modulus(digit: usize) -> String {
 }
 
 /// rdi: room for columns; rsi: a number's digits, and then the columns of the result; rdx: the other number's columns,
-/// and then its digits; rcx: the modulus, -1 / n mod 2^52, and masks; to look up, r8: the first entry; r9: what is found.
+/// and then its digits; rcx: the modulus, -1 / n mod 2^52, and masks; to look up, r8: the first entry; r9: what is
+/// found.
 pub(super) fn square(looks_up: bool) -> String {
     let mut f = Lines::default();
     load_digits(&mut f);

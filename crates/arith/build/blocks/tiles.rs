@@ -48,9 +48,9 @@ pub(super) fn sum() -> String {
     f.text()
 }
 
-/// rdi: columns; rsi, rdx: factors; rcx: both factors' sums with the digits at r8 and r9, or columns that become digits.
-/// Of a pair: rsi: both sums'
-/// digits and masks; rdx, rcx: the two products' columns; r8, r9: the lower and upper ten columns of what is there.
+/// rdi: columns; rsi, rdx: factors; rcx: both factors' sums with the digits at r8 and r9, or columns that become
+/// digits. Of a pair: rsi: both sums' digits and masks; rdx, rcx: the two products' columns; r8, r9: the lower and
+/// upper ten columns of what is there.
 pub(super) fn product(columns: Columns) -> String {
     let mut f = Lines::default();
     let (factor, first) = match columns {

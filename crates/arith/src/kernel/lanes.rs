@@ -77,8 +77,8 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn power_of_tens(_: Self::Token, _: tens::Powers<'_, 1>) {
         unreachable!("this form has no code of its own");
     }
-    /// Fills tables for [`powers_of_ten`](Self::powers_of_ten), from their first two entries, by the form's own code, if
-    /// it has any.
+    /// Fills tables for [`powers_of_ten`](Self::powers_of_ten), from their first two entries, by the form's own code,
+    /// if it has any.
     fn tables_of_ten(_: Self::Token, _: [tens::Table<'_>; 2], _working: &mut [Vec8]) {
         unreachable!("this form has no code of its own");
     }

@@ -328,8 +328,8 @@ impl Memory {
         }
     }
 
-    /// Takes away all columns but those of the last block and above, ten at a time, and looks up meanwhile. `lowest` are
-    /// the first ten.
+    /// Takes away all columns but those of the last block and above, ten at a time, and looks up meanwhile. `lowest`
+    /// are the first ten.
     ///
     /// # Safety
     /// A CPU with the instructions; `inverse` has so many blocks; what is looked up is in memory that nothing else

@@ -1,5 +1,5 @@
-//! Numbers of two and more blocks of ten digits: a window of a power, and the operations that stand alone. Functions are
-//! called in the order, and with the places in memory, of `ifma_blocks.rs`.
+//! Numbers of two and more blocks of ten digits: a window of a power, and the operations that stand alone. Functions
+//! are called in the order, and with the places in memory, of `ifma_blocks.rs`.
 //!
 //! An operation is cut where its parts meet: what one has left is forgotten, but for its bounds, and what the next one
 //! does is shown for anything within them. With R = X^L, so many digits a, b, n, and I = 1 / X^10 mod n, parts leave

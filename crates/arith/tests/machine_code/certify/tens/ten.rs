@@ -12,8 +12,8 @@
 //! sum of c_k X^k = sum of d_k X^k + R f,   0 <= d_k < X
 //! ```
 //!
-//! As the number is not negative and below R, f is zero. What is looked up is compared with the entry, in all lanes, for
-//! each entry in each lane; and so are masks.
+//! As the number is not negative and below R, f is zero. What is looked up is compared with the entry, in all lanes,
+//! for each entry in each lane; and so are masks.
 
 use super::*;
 
