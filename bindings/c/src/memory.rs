@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rsalab_reserve::need;
 
 /// Memory of scrypt that an encrypted key may ask for, and some.
-const PASSWORD: usize = 80 << 20;
+const PASSWORD: usize = 56 << 20;
 
 /// Bits of the longest key so far, of all in this process.
 static MOST_BITS: AtomicUsize = AtomicUsize::new(4096);

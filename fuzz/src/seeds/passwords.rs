@@ -74,6 +74,8 @@ fn derivations() -> Vec<Vec<u8>> {
         pbes2(&scrypt(&[small(2), small(1), small(1)]), &aes),
         pbes2(&scrypt(&[small(4), small(8), small(1), small(32)]), &aes),
         pbes2(&scrypt(&[small(3), small(8), small(1)]), &aes),
+        // 63 MB, which is more than a file may take.
+        pbes2(&scrypt(&[integer(1 << 15), small(15), small(1)]), &aes),
         pbes2(&scrypt(&[integer(1 << 40), small(8), small(1)]), &aes),
         pbes2(&scrypt(&[integer(1 << 14), integer(1 << 20), small(1)]), &aes),
         pbes2(

@@ -87,6 +87,7 @@ fn passwords_that_cost_too_much_or_nothing() {
         (scrypt(16384, 8, 0), "r and p are at least 1"),
         (scrypt(2, 65535, 100), "more memory or time"),
         (scrypt(1 << 20, 8, 1), "more memory or time"),
+        (scrypt(1 << 15, 15, 1), "more memory or time"),
         (scrypt(1 << 14, 8, 60000), "more memory or time"),
         (scrypt(1 << 62, 65535, 65535), "more memory or time"),
         (pbkdf2(0), "0 iterations of PBKDF2; 1 is the least"),
