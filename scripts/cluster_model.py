@@ -2,7 +2,7 @@
 """How long keys and audits take on many machines, on paper: from rates that were measured on one.
 
     scripts/cluster_model.py keys  --count 1e9 --rate 430            # a CPU makes 430 keys of 2048 bits a second
-    scripts/cluster_model.py audit --moduli 1e8 --seconds 65536:4 262144:19 --examine 0.0008
+    scripts/cluster_model.py audit --moduli 1e8 --seconds 65536:6 262144:28 --examine 0.00045
 
 A table for 1 to 1,000 nodes: time, what bounds it, bytes that move. docs/src/how-to/many-machines.md has the formulas.
 """
@@ -60,7 +60,8 @@ def of_batch(points: list[tuple[float, float]], count: float) -> float:
 def audit(options: argparse.Namespace, nodes: int) -> tuple[float, str, float]:
     """Moduli in k subsets, dealt to the nodes; k is the smallest multiple of the nodes for which a subset's tree fits the
     memory. A node reads all moduli, examines its share of them, and of each of its subsets makes the product, which the
-    others read, and the tree, which meets the products of the k - 1 others, each of which costs half a level of it."""
+    others read, and the tree, which meets the products of the k - 1 others, each of which costs half a level of it. What
+    reading costs is the store's time, or that of its own CPUs for the text of each key, whichever is more."""
     tree = options.memory - options.moduli * options.kept / (nodes if options.own_only else 1)
     if tree <= 0:
         return math.inf, f"memory: {sized(options.moduli * options.kept)} for what is known of all keys", 0.0
@@ -76,8 +77,9 @@ def audit(options: argparse.Namespace, nodes: int) -> tuple[float, str, float]:
     read = moved / options.network
     parts = {"examining keys": examine, "the products of other subsets": search * others / (1.27 + others)}
     parts["trees"] = search - parts["the products of other subsets"]
-    parts["reading"] = read
-    time = max(search + examine, read) + options.start
+    parse = options.moduli * options.parse / threads
+    parts["reading"] = max(read, parse)
+    time = max(search + examine + parse, read) + options.start
     return time, f"k = {k}: {max(parts, key=parts.__getitem__)}", moved
 
 
@@ -105,6 +107,7 @@ def main() -> None:
     of_audit.add_argument("--kept", type=float, default=956, help="bytes that are kept of a key, its modulus among them")
     of_audit.add_argument("--own-only", action="store_true", help="a node keeps its share alone, which rsalab does not do")
     of_audit.add_argument("--examine", type=float, default=0.0, help="seconds of a CPU to examine a key; 0: search only")
+    of_audit.add_argument("--parse", type=float, default=37e-6, help="seconds of a CPU to read a key")
     of_audit.add_argument("--network", type=float, default=10e9, help="bytes a second of the store that all nodes read")
     of_audit.add_argument("--efficiency", type=float, default=0.8, help="of the CPUs of a node together")
     for one in (of_keys, of_audit):
