@@ -1,6 +1,6 @@
 //! Bytes of a stranger as a sequence of choices and values, for targets that make calls of them.
 
-/// What is left of the bytes. Where they end, zeros follow: every input is a whole one.
+/// The bytes that are left. Where they end, zeros follow: every input is a whole one.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {

@@ -82,8 +82,8 @@ fn read_public(file: &[u8], password: Option<&[u8]>, most_bits: usize) -> Option
     (status == OK).then_some(Public(key))
 }
 
-/// What a call writes that measures its room: it says how much it needs, writes nothing into less, and so much into
-/// enough.
+/// The bytes that a call writes which measures its room: it says how much it needs, writes nothing into less,
+/// and so much into enough.
 fn measured(call: impl Fn(*mut u8, *mut usize) -> c_int) -> Option<Vec<u8>> {
     let mut needed = 7;
     let status = checked(call(ptr::null_mut(), &raw mut needed));

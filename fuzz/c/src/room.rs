@@ -27,7 +27,7 @@ impl Room {
         self.len
     }
 
-    /// What a call that wrote so many bytes left.
+    /// The bytes of a call that wrote so many.
     pub(crate) fn written(&self, len: usize) -> &[u8] {
         assert!(len <= self.len);
         assert!(self.bytes[len..].iter().all(|&byte| byte == FRESH), "written behind");

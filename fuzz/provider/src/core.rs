@@ -28,7 +28,7 @@ const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
 const OP_ASYM_CIPHER: c_int = 13;
 
-/// What openssl.cnf says of some names, and what the version is.
+/// Values that openssl.cnf has for some names, and the version.
 pub(crate) type Values = Vec<(CString, CString)>;
 
 /// The provider, loaded with some values.
@@ -214,7 +214,7 @@ pub(crate) fn clear() {
     REPORTED.set(None);
 }
 
-/// What a function returned: 1, or 0 and a reason that is neither a panic nor a lack of memory.
+/// Checks the value that a function returned: 1, or 0 and a reason that is neither a panic nor a lack of memory.
 pub(crate) fn check(returned: c_int) -> c_int {
     assert!(matches!(returned, 0 | 1), "{returned} was returned");
     let reported = REPORTED.take();

@@ -60,11 +60,11 @@ pub(crate) type Final = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, u
 pub(crate) type Produce = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize, *const u8, usize) -> c_int;
 pub(crate) type Verify = unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize) -> c_int;
 pub(crate) type VerifyFinal = unsafe extern "C" fn(*mut c_void) -> c_int;
-/// What parameters there are, of a provider or a type of key.
+/// The list of parameters of a provider or a type of key.
 pub(crate) type Describe = unsafe extern "C" fn(*mut c_void) -> *const Param;
-/// The same of a context, which may be none.
+/// The list of parameters of a context, which may be none.
 pub(crate) type DescribeContext = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
-/// The same of what is selected of a key.
+/// The list of parameters of the selected parts of a key.
 pub(crate) type DescribeSelection = unsafe extern "C" fn(c_int) -> *const Param;
 pub(crate) type Query = unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Algorithm;
 

@@ -111,7 +111,7 @@ fn import(input: &mut Input<'_>, provider: &'static Provider, kind: usize, selec
     );
 }
 
-/// What may be asked of a key, whatever it is.
+/// Asks of a key what may be asked of any.
 fn ask(input: &mut Input<'_>, provider: &'static Provider, kind: usize, slot: &Slot, is_key: bool) {
     let table = provider.keys[kind];
     let mut asked = Params::of(input, MOST);
@@ -137,7 +137,7 @@ fn ask(input: &mut Input<'_>, provider: &'static Provider, kind: usize, slot: &S
     }
 }
 
-/// What the callback of an export gets.
+/// The argument of an export's callback.
 struct Copy {
     import: Import,
     slot: Slot,
@@ -145,7 +145,7 @@ struct Copy {
     is_called: bool,
 }
 
-/// What is exported is imported as the same key.
+/// Exports a key, and imports it as the same one.
 fn exported(provider: &'static Provider, table: Table, kind: usize, slot: &Slot, selection: c_int) {
     unsafe extern "C" fn callback(params: *const Param, argument: *mut c_void) -> c_int {
         // SAFETY: `exported` passes a `Copy`, and the provider an array.

@@ -59,7 +59,7 @@ pub(crate) fn numbers_of(key: &PrivateKey) -> Numbers {
     all.into_iter().map(native).collect()
 }
 
-/// What a key of the type RSA-PSS may be restricted to.
+/// Restrictions that a key of the type RSA-PSS may have.
 pub(crate) fn restrictions() -> Numbers {
     vec![
         ("digest", UTF8, b"SHA256".to_vec()),

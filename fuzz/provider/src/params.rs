@@ -80,7 +80,7 @@ const BEHIND: [u8; 16] = [0xc3; 16];
 /// The `return_size` of a parameter that nobody answered.
 const UNANSWERED: usize = usize::MAX;
 
-/// What a parameter's data is.
+/// The data of a parameter.
 enum Data {
     None,
     /// Of eight-byte words, as numbers are aligned; so many bytes count, and [`BEHIND`] follows.

@@ -353,7 +353,7 @@ unsafe fn step(input: &mut Input<'_>, table: Table, context: *mut c_void, versio
     context
 }
 
-/// What is signed verifies in the same context, and is recovered from its signature, if the padding is one for that.
+/// A signature verifies in the same context, and its message is recovered from it, if the padding is one for that.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What the three programs have in common: the target that the environment names, and its seeds.
+//! The common part of the three programs: the target that the environment names, and its seeds.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! What an audit finds in a folder: files of keys, and lines and tables that have some.
+//! Inputs of an audit, as of a folder: files of keys, and lines and tables that have some.
 
 use rsalab_rsa::format::{Encoding, PublicFormat, encode_public, openssh};
 

@@ -65,7 +65,7 @@ const REFUSED: [&str; 43] = [
     "operations = [\"private\"]\nbits = [1024]\nmode = \"concurrent\"\nbatch = [2]\n",
 ];
 
-/// What a plan says of its measurements, right and wrong.
+/// Settings of a plan's measurements, right and wrong.
 const MEASURES: [&str; 12] = [
     "precision = 0.5\nconfidence = 0.99\nbudget_s = 1.0\nmin_blocks = 2\nmax_blocks = 3\nblock_ms = 10\ndiscard_ms = 1\nmax_samples = 7\n",
     "precision = 2.0\n",

@@ -233,6 +233,28 @@ fn public_halves_of_parts_are_a_table() {
         }
     }
 
+    // A manifest that names another key, with the right checksum of the archive.
+    let forged = here.join("plain-2.tar");
+    let mut bytes = fs::read(&forged).expect("it is there");
+    let name = b"\"sha256\":\"";
+    let digest = bytes
+        .windows(name.len())
+        .position(|window| window == name)
+        .expect("a digest")
+        + name.len();
+    bytes[digest + 63] = if bytes[digest + 63] == b'0' { b'1' } else { b'0' };
+    fs::write(&forged, &bytes).expect("it can be written");
+    change(&here.join("plain-2.tar.json"), |manifest| {
+        manifest["sha256"] = hex::encode(Sha256::digest(&bytes)).into();
+    });
+    let parts = ["plain-1.tar", "plain-2.tar", "plain-3.tar"];
+    assert_failure(
+        &merge(here, &parts, "forged.parquet"),
+        3,
+        "plain-2.tar holds another key 7 than",
+    );
+    assert!(!here.join("forged.parquet").exists());
+
     for number in 1..=3 {
         let part = format!("secret-{number}.tar");
         assert_done(&keys(

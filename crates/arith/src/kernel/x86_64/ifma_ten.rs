@@ -25,7 +25,7 @@ use crate::kernel::lanes::Vec8;
 use crate::kernel::tens::{BLOCK, ENTRIES, Powers, TWO_TENS, Table, WIDTH};
 use std::ptr;
 
-/// What a number is multiplied under: see `build/blocks/ten.rs`.
+/// The modulus of an operation, with what belongs to it: see `build/blocks/ten.rs`.
 #[repr(C)]
 struct Under {
     n: Ten,
@@ -42,8 +42,8 @@ struct Stream {
     selected: Ten,
 }
 
-/// What is written and read again and again lies together: a load whose address agrees with that of a store before it
-/// in the lower twelve bits waits for it.
+/// Memory that is written and read again and again, together: a load whose address agrees with that of a store before
+/// it in the lower twelve bits waits for it.
 #[repr(C)]
 struct Memory {
     columns: Columns,

@@ -27,7 +27,7 @@ pub(in super::super) struct Contract {
     pub(in super::super) digit_bits: u32,
 }
 
-/// What becomes of a result's last ten columns.
+/// The form of a result's last ten columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Digits,
