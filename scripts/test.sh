@@ -32,7 +32,13 @@ step() {
   printf '%8d  %s\n' $(($(date +%s) - began)) "$current" >>"$seconds"
 }
 
-documentation() { RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps; }
+# Packages for lints and documentation: default members, and peers that add no dependency. Others have lints in
+# `all`: a dependency of theirs, or one more feature of a shared crate, would be compiled for this step alone (PyO3 asks
+# `syn` for one, and with it every derive macro and what is derived is compiled once more).
+light="--workspace --exclude rsalab-tracking --exclude rsalab-peer-openssl --exclude rsalab-peer-aws-lc \
+  --exclude rsalab-peer-gmp --exclude rsalab-peer-rustls --exclude rsalab-python"
+
+documentation() { RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked $light --no-deps; }
 
 # A workspace of its own, because of the version of a dependency.
 blind_rsa() {
@@ -60,9 +66,7 @@ esac
 step "format" $cargo fmt --all --check
 step "format of blind-rsa" $cargo fmt --manifest-path peers/blind-rsa/Cargo.toml --check
 step "tidy" $cargo xtask tidy
-# With the peers that build no C library: they add hardly anything.
-step "clippy" $cargo clippy --quiet --locked --workspace --exclude rsalab-tracking --exclude rsalab-peer-openssl \
-  --exclude rsalab-peer-aws-lc --exclude rsalab-peer-gmp --all-targets -- -D warnings
+step "clippy" $cargo clippy --quiet --locked $light --all-targets -- -D warnings
 step "documentation" documentation
 step "book" sh scripts/book.sh
 if [ "$length" = all ]; then step "browser" sh scripts/install-browser.sh; fi
@@ -91,6 +95,7 @@ step "blind-rsa: tests" blind_rsa test -- --show-output
 step "blind-rsa: long tests" blind_rsa test --release -- --ignored --show-output
 
 # The Python package, in a virtual environment.
+step "Python: clippy" $cargo clippy --release --locked --package rsalab-python --all-targets -- -D warnings
 step "Python" sh scripts/python.sh
 # Parts of keys, of a study and of an audit, on three nodes of which one is lost.
 step "Ray: three nodes" sh scripts/ray-test.sh 6000 2000

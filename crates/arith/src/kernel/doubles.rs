@@ -167,17 +167,17 @@ impl<const N: usize> Doubles<N> for Portable<N> {
         *vector = self.0.map(f64::to_bits);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn add(self, b: Self) -> Self {
         self.zip(b, |a, b| a + b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn sub(self, b: Self) -> Self {
         self.zip(b, |a, b| a - b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn mul(self, b: Self) -> Self {
         self.zip(b, |a, b| a * b)
     }
@@ -187,7 +187,7 @@ impl<const N: usize> Doubles<N> for Portable<N> {
         Self(std::array::from_fn(|lane| self.0[lane].mul_add(a.0[lane], b.0[lane])))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn equal(self, b: Self) -> Vector<N> {
         // Of a number that is not zero, it or its negative has the top bit set. Only numbers that are equal bit by bit
         // are compared.
@@ -199,7 +199,7 @@ impl<const N: usize> Doubles<N> for Portable<N> {
         black_box(mask)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn merge(self, b: Self, mask: Vector<N>) -> Self {
         Self(std::array::from_fn(|lane| {
             let (old, new) = (self.0[lane].to_bits(), b.0[lane].to_bits());

@@ -95,6 +95,9 @@ pub(crate) trait Work {
 }
 
 /// The form every machine has.
+///
+/// Its operations are functions that are called: it is for tests, and inlined into every kernel's body they took a
+/// sixth of the time in which the crate compiles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable(Vec8);
 
@@ -134,34 +137,34 @@ impl Lanes for Portable {
         *vec = self.0;
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn add(self, b: Self) -> Self {
         self.zip(b, u64::wrapping_add)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn sub(self, b: Self) -> Self {
         self.zip(b, u64::wrapping_sub)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn and(self, b: Self) -> Self {
         self.zip(b, |a, b| a & b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn or(self, b: Self) -> Self {
         self.zip(b, |a, b| a | b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn min(self, b: Self) -> Self {
         // All ones where a < b.
         let mask = self.zip(b, |a, b| u64::from(words::sbb(a, b, false).1).wrapping_neg());
         b.merge(self, black_box(mask.0))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn shift_left(self, by: Self) -> Self {
         // A shift for each bit of the count, under a mask: not every machine shifts in a time that is the same for all
         // counts.
@@ -174,22 +177,24 @@ impl Lanes for Portable {
         shifted
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn shift_right<const BITS: u32>(self) -> Self {
         Self(self.0.map(|word| word >> BITS))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn add_low(self, a: Self, b: Self) -> Self {
-        self.add(a.zip(b, |a, b| a.wrapping_mul(b) & DIGIT_MASK))
+        let low = a.zip(b, |a, b| a.wrapping_mul(b) & DIGIT_MASK);
+        self.zip(low, u64::wrapping_add)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn add_high(self, a: Self, b: Self) -> Self {
-        self.add(a.zip(b, |a, b| (product(a, b) >> DIGIT_BITS) as u64))
+        let high = a.zip(b, |a, b| (product(a, b) >> DIGIT_BITS) as u64);
+        self.zip(high, u64::wrapping_add)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn equal(self, b: Self) -> Vec8 {
         // Of a number that is not zero, it or its negative has the top bit set.
         let mask = self.zip(b, |a, b| {
@@ -210,9 +215,9 @@ impl Lanes for Portable {
         Self(self.equal(b))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn choose(self, b: Self, bits: Self) -> Self {
-        let changes = self.zip(b, |a, b| a ^ b).and(bits);
-        self.zip(changes, |a, change| a ^ change)
+        let changed = self.zip(b, |a, b| a ^ b).zip(bits, |change, bits| change & bits);
+        self.zip(changed, |a, change| a ^ change)
     }
 }

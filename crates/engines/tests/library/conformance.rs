@@ -88,7 +88,7 @@ fn own_conforms_on_every_kernel() {
             scope.keys = vec![(512, 1)];
         } else if place > 0 {
             // The larger sizes take most of the time; the test below has them.
-            scope.sizes.retain(|(bits, _)| *bits <= 2048);
+            scope.sizes.retain(|(bits, _)| *bits <= 1024);
         }
         own_conforms_on(&kernel, &scope);
     }

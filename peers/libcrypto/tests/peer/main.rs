@@ -4,6 +4,7 @@ use rsalab_engines::{Engine, Op};
 use rsalab_peer_libcrypto::LibcryptoEngine;
 
 mod engine;
+mod many;
 mod worker;
 
 rsalab_engines::conformance_tests! {

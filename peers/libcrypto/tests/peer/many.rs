@@ -1,0 +1,110 @@
+//! Private operations of `own` on every kernel, taken back by OpenSSL's public operation: each must give its input.
+//!
+//! That suffices: an exponentiation by `e` is one-to-one below the modulus, so only the right result comes back.
+
+use std::{env, slice};
+
+use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, Own, StudyKey, conformance::test_seed, inputs};
+use rsalab_peer_libcrypto::LibcryptoEngine;
+use rsalab_rsa::{KernelInfo, kernels};
+
+/// The batch in each of its sizes: some fill the lanes of no kernel.
+const BATCHES: [usize; 4] = [16, 64, 1, 13];
+
+/// Operations at once, with one key.
+const CHUNK: usize = 10_000;
+
+fn library() -> Option<LibcryptoEngine> {
+    LibcryptoEngine::new(None)
+        .inspect_err(|absent| eprintln!("SKIPPED: {absent}"))
+        .ok()
+}
+
+fn operate(
+    engine: &dyn Engine,
+    job: &Job,
+    key: &StudyKey,
+    inputs: &[u8],
+    batch: usize,
+) -> Result<Vec<u8>, EngineError> {
+    let mut outputs = vec![0xa5; inputs.len()];
+    let prepared = engine.prepare(job, slice::from_ref(key))?;
+    let mut runner = prepared.runner()?;
+    let bytes = batch * key.n.len();
+    for (inputs, outputs) in inputs.chunks(bytes).zip(outputs.chunks_mut(bytes)) {
+        runner.run(inputs, outputs)?;
+    }
+    Ok(outputs)
+}
+
+/// Blocks that did not come back, of `operations` with as many keys as that needs.
+fn differences(kernel: &KernelInfo, library: &dyn Engine, bits: usize, operations: usize) -> usize {
+    let own = Own::with_kernel(kernel.name).unwrap();
+    let mut wrong = 0;
+    for (number, first) in (0..operations).step_by(CHUNK).enumerate() {
+        let batch = BATCHES[number % BATCHES.len()];
+        let job = |op| Job {
+            batch,
+            ..Job::new(op, bits)
+        };
+        let key = StudyKey::numbered(&test_seed(), bits, Exponent::F4, 2, number as u64).unwrap();
+        let count = CHUNK.min(operations - first);
+        let given = inputs(&job(Op::Private), &key, &test_seed(), first as u64, count);
+        let results = operate(&own, &job(Op::Private), &key, &given, batch).unwrap();
+        let back = operate(library, &job(Op::Public), &key, &results, batch).unwrap();
+        let pairs = given.chunks(key.n.len()).zip(back.chunks(key.n.len()));
+        wrong += pairs.filter(|(given, back)| given != back).count();
+    }
+    wrong
+}
+
+fn every_kernel(sizes: &[(usize, usize)]) {
+    let Some(library) = library() else { return };
+    for kernel in kernels() {
+        if let Err(reason) = &kernel.available {
+            eprintln!("SKIPPED: the kernel {}: {reason}", kernel.name);
+            continue;
+        }
+        for &(bits, operations) in sizes {
+            // Vectors on arrays take a hundred times as long.
+            let operations = operations.div_ceil(if kernel.is_for_tests() { 100 } else { 1 });
+            let wrong = differences(&kernel, &library, bits, operations);
+            println!("{} {bits} bits: {operations} operations, {wrong} wrong", kernel.name);
+            assert_eq!(wrong, 0, "{} at {bits} bits", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn what_own_signs_comes_back_on_every_kernel() {
+    every_kernel(&[(1024, 50), (2048, 14)]);
+}
+
+/// `RSALAB_OPERATIONS=1024:10000000,2048:1000000,4096:100000` takes hours.
+#[test]
+#[ignore = "long: thousands of operations on every kernel"]
+fn thousands_come_back_on_every_kernel() {
+    let wish = env::var("RSALAB_OPERATIONS");
+    let wish = wish.as_deref().unwrap_or("1024:20000,2048:5000,3072:1000,4096:1000");
+    let sizes: Vec<(usize, usize)> = wish
+        .split(',')
+        .map(|each| {
+            let (bits, operations) = each.split_once(':').expect("BITS:OPERATIONS, with commas between");
+            (bits.parse().unwrap(), operations.parse().unwrap())
+        })
+        .collect();
+    every_kernel(&sizes);
+}
+
+/// A result in which one bit is wrong does not come back.
+#[test]
+fn a_wrong_bit_is_found() {
+    let Some(library) = library() else { return };
+    let job = |op| Job::new(op, 1024);
+    let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::F4).unwrap();
+    let given = inputs(&job(Op::Private), &key, &test_seed(), 0, 1);
+    let mut result = operate(&Own::auto(), &job(Op::Private), &key, &given, 1).unwrap();
+    assert_eq!(operate(&library, &job(Op::Public), &key, &result, 1).unwrap(), given);
+    *result.last_mut().unwrap() ^= 1;
+    assert_ne!(operate(&library, &job(Op::Public), &key, &result, 1).unwrap(), given);
+}
