@@ -25,7 +25,6 @@ use rsalab_rsa::{
     format::{Key, Loaded, Place, Reading},
     keys::Weakness,
 };
-use sha2::{Digest, Sha256};
 
 use crate::{
     error::AuditError,
@@ -34,9 +33,8 @@ use crate::{
     issue::Issue,
     key::{faults, listed, marked},
     options::{Options, Progress},
-    registry::{About, Registry},
+    registry::{About, Digests, Registry},
     rule::rule,
-    search::Share,
     source::{Body, Document, Inventory, Item, Piece, Reader, Sink, content},
     threads::lock,
 };
@@ -148,7 +146,7 @@ impl<'a> Audit<'a> {
             limits: self.options.limits,
             name: None,
         };
-        let mut found: Vec<(u32, Item)> = Vec::new();
+        let mut found: Vec<(u32, Place, &'static str, Result<(Loaded<Key>, Digests), Issue>)> = Vec::new();
         let mut abouts = Vec::with_capacity(batch.pieces.len());
         let mut issues: Vec<(u32, Issue)> = Vec::new();
         for piece in &batch.pieces {
@@ -166,7 +164,14 @@ impl<'a> Audit<'a> {
                 issues.extend(manifest.issues.into_iter().map(|issue| (piece.document, issue)));
                 about.promises = Some(manifest.promises);
             }
-            found.extend(content.items.into_iter().map(|item| (piece.document, item)));
+            found.extend(content.items.into_iter().map(|Item { place, form, key }| {
+                // Here, where other threads may enter keys meanwhile.
+                let key = key.map(|loaded| {
+                    let digests = Digests::of(loaded.key.public());
+                    (loaded, digests)
+                });
+                (piece.document, place, form, key)
+            }));
             abouts.push((piece.document, about));
         }
         let mut read: Vec<Read> = Vec::with_capacity(found.len());
@@ -178,24 +183,22 @@ impl<'a> Audit<'a> {
             for (document, issue) in issues {
                 registry.issue(document, Place::Whole, issue);
             }
-            for (document, item) in found {
-                match item.key {
-                    Ok(loaded) => {
-                        let key = loaded.key.public();
-                        let (row, is_new) = registry.key(key);
-                        let share = self.options.share;
-                        let is_mine = share == Share::WHOLE || share.has(&Sha256::digest(key.n()).into());
+            for (document, place, form, key) in found {
+                match key {
+                    Ok((loaded, digests)) => {
+                        let (row, is_new) = registry.key(loaded.key.public(), &digests);
+                        let is_mine = self.options.share.has(&digests.modulus);
                         read.push(Read {
                             document,
-                            place: item.place,
-                            form: item.form,
+                            place,
+                            form,
                             row,
                             is_new,
                             is_mine,
                             loaded,
                         });
                     }
-                    Err(issue) => registry.issue(document, item.place, issue),
+                    Err(issue) => registry.issue(document, place, issue),
                 }
             }
         }
@@ -312,8 +315,7 @@ impl Sink for Feed<'_> {
         self.batch.bytes += match &piece.body {
             Body::Whole(bytes) => bytes.len(),
             Body::Manifest(_, bytes) => bytes.len(),
-            Body::Lines(lines) => lines.iter().map(|(_, line)| line.len()).sum(),
-            Body::Moduli(cells) => cells.iter().map(|(_, cell)| cell.len()).sum(),
+            Body::Lines(texts) | Body::Moduli(texts) => texts.bytes(),
             Body::Issue(_) => 0,
         };
         let is_long = matches!(piece.body, Body::Lines(_) | Body::Moduli(_));

@@ -4,7 +4,7 @@ mod saved;
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry},
     sync::Arc,
 };
 
@@ -63,14 +63,33 @@ struct File {
     is_old: bool,
 }
 
+/// Digests that a key is found by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digests {
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    fingerprint: [u8; 32],
+    /// SHA-256 of the modulus.
+    pub(crate) modulus: [u8; 32],
+}
+
+impl Digests {
+    pub(crate) fn of(key: &PublicKey) -> Digests {
+        Digests {
+            fingerprint: fingerprint(key),
+            modulus: Sha256::digest(key.n()).into(),
+        }
+    }
+}
+
 /// All that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     files: Vec<File>,
     rows: Vec<Row>,
-    by_fingerprint: BTreeMap<[u8; 32], u32>,
-    moduli: Vec<Vec<u8>>,
-    by_modulus: BTreeMap<[u8; 32], u32>,
+    by_fingerprint: HashMap<[u8; 32], u32>,
+    /// Each with its digest.
+    moduli: Vec<([u8; 32], Box<[u8]>)>,
+    by_modulus: HashMap<[u8; 32], u32>,
     old_documents: BTreeMap<Arc<str>, u32>,
     promises: Vec<(u32, Promise)>,
     /// Issues of places without a key.
@@ -111,28 +130,27 @@ impl Registry {
         number
     }
 
-    /// Adds a key, and returns its number, and whether it is a new one.
-    pub(crate) fn key(&mut self, key: &PublicKey) -> (u32, bool) {
-        let fingerprint = fingerprint(key);
-        if let Some(&row) = self.by_fingerprint.get(&fingerprint) {
-            return (row, false);
-        }
-        let digest: [u8; 32] = Sha256::digest(key.n()).into();
+    /// Adds a key with these digests, and returns its number, and whether it is a new one.
+    pub(crate) fn key(&mut self, key: &PublicKey, digests: &Digests) -> (u32, bool) {
+        let place = match self.by_fingerprint.entry(digests.fingerprint) {
+            Entry::Occupied(known) => return (*known.get(), false),
+            Entry::Vacant(place) => place,
+        };
         let moduli = &mut self.moduli;
-        let modulus = *self.by_modulus.entry(digest).or_insert_with(|| {
-            moduli.push(key.n().to_vec());
+        let modulus = *self.by_modulus.entry(digests.modulus).or_insert_with(|| {
+            moduli.push((digests.modulus, key.n().into()));
             u32::try_from(moduli.len() - 1).expect("fewer keys than that")
         });
         let row = u32::try_from(self.rows.len()).expect("fewer keys than that");
         self.rows.push(Row {
             modulus,
             exponent: key.e().into(),
-            fingerprint,
+            fingerprint: digests.fingerprint,
             bits: key.bits(),
             issues: Vec::new(),
             uses: Vec::new(),
         });
-        self.by_fingerprint.insert(fingerprint, row);
+        place.insert(row);
         (row, true)
     }
 
@@ -188,15 +206,10 @@ impl Registry {
 
     /// The distinct moduli, with their digests.
     pub(crate) fn moduli(&self) -> Vec<Numbered<'_>> {
-        let mut numbered: Vec<Numbered<'_>> = self
-            .moduli
+        self.moduli
             .iter()
-            .map(|modulus| ([0; 32], modulus.as_slice()))
-            .collect();
-        for (digest, &modulus) in &self.by_modulus {
-            numbered[modulus as usize].0 = *digest;
-        }
-        numbered
+            .map(|(digest, modulus)| (*digest, &**modulus))
+            .collect()
     }
 
     /// The names of all files, in order.

@@ -87,5 +87,5 @@ pub use usage::Usage;
 
 /// The name of a key: SHA-256 of its SubjectPublicKeyInfo in DER, as `openssl pkey -pubin -outform der | sha256sum`.
 pub fn fingerprint(key: &PublicKey) -> [u8; 32] {
-    Sha256::digest(encode_public(key, PublicFormat::Spki, Encoding::Der)).into()
+    Sha256::digest(pkcs::spki_der(key)).into()
 }

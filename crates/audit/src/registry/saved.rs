@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use rsalab_rsa::PublicKey;
 
-use super::{Registry, Use};
+use super::{Digests, Registry, Use};
 use crate::{
     finding::{Finding, SharedSecret},
     record::{Record, Used},
@@ -33,7 +33,7 @@ impl Registry {
     /// is no key.
     pub(crate) fn adopt(&mut self, record: &Record) -> Option<usize> {
         let key = PublicKey::new(&record.n, &record.e).ok()?;
-        let (number, _) = self.key(&key);
+        let (number, _) = self.key(&key, &Digests::of(&key));
         for found in &record.uses {
             let document = self.old_document(&found.file);
             self.rows[number as usize].uses.push(Use {
@@ -46,14 +46,16 @@ impl Registry {
         Some(self.rows[number as usize].modulus as usize)
     }
 
-    /// The keys of this audit at their places, those of a modulus together, in the order of the moduli; and of each
-    /// modulus its digest.
+    /// The keys of this audit at their places, those of a modulus together, in the order of the digests of the moduli;
+    /// and of each modulus its digest.
     pub(crate) fn records(&self) -> impl Iterator<Item = ([u8; 32], Vec<Record>)> {
         let rows = self.rows_by_modulus();
-        self.by_modulus.iter().filter_map(move |(digest, &modulus)| {
-            let of_modulus = rows[modulus as usize].iter().filter_map(|&row| self.record(row));
+        let mut order: Vec<usize> = (0..self.moduli.len()).collect();
+        order.sort_unstable_by_key(|&modulus| self.moduli[modulus].0);
+        order.into_iter().filter_map(move |modulus| {
+            let of_modulus = rows[modulus].iter().filter_map(|&row| self.record(row));
             let records: Vec<Record> = of_modulus.collect();
-            (!records.is_empty()).then_some((*digest, records))
+            (!records.is_empty()).then_some((self.moduli[modulus].0, records))
         })
     }
 
@@ -72,7 +74,7 @@ impl Registry {
             })
             .collect();
         (!uses.is_empty()).then(|| Record {
-            n: self.moduli[row.modulus as usize].clone(),
+            n: self.moduli[row.modulus as usize].1.to_vec(),
             e: row.exponent.to_vec(),
             uses,
         })
@@ -104,7 +106,7 @@ impl Registry {
             let Ok(key) = PublicKey::new(&record.n, &record.e) else {
                 continue;
             };
-            let (row, _) = registry.key(&key);
+            let (row, _) = registry.key(&key, &Digests::of(&key));
             let row = &mut registry.rows[row as usize];
             row.uses.extend(record.uses.iter().map(|found| Use {
                 document: numbers[&found.document],

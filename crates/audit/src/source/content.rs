@@ -49,16 +49,16 @@ pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
             Err(error) => content.unread = Some(unread(&error)),
         },
         Body::Lines(lines) => {
-            for (number, text) in lines {
-                content.add_line(*number, line::line(text, reading));
+            for (number, text) in lines.iter() {
+                content.add_line(number, line::line(text, reading));
             }
         }
         Body::Moduli(cells) => {
-            for (number, cell) in cells {
+            for (number, cell) in cells.iter() {
                 let key = line::modulus(cell.trim_ascii(), reading.limits);
                 match key {
-                    Some(key) => content.add_line(*number, Line::One(MODULUS, key)),
-                    None => content.unknown.push(*number),
+                    Some(key) => content.add_line(number, Line::One(MODULUS, key)),
+                    None => content.unknown.push(number),
                 }
             }
         }

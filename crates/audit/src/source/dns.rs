@@ -1,5 +1,7 @@
 //! Keys in DNS: DKIM (RFC 6376, section 3.6.1) and DNSKEY (RFC 4034, section 2; RFC 3110, section 2).
 
+use std::borrow::Cow;
+
 use base64::{
     Engine,
     alphabet::STANDARD,
@@ -21,13 +23,17 @@ pub(crate) type Found = Option<Result<PublicKey>>;
 
 /// The key of a DKIM record, in a zone file or as a resolver prints it; none if the text is none.
 pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
+    if !text.contains(&b'=') {
+        return None;
+    }
     let text = strings(text);
-    let mut tags = text.split(|&byte| byte == b';').filter_map(|tag| {
-        let equals = tag.iter().position(|&byte| byte == b'=')?;
-        Some((tag[..equals].trim_ascii(), tag[equals + 1..].trim_ascii()))
-    });
-    let all: Vec<(&[u8], &[u8])> = tags.by_ref().collect();
-    let tag = |name: &[u8]| all.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
+    let tags = || {
+        text.split(|&byte| byte == b';').filter_map(|tag| {
+            let equals = tag.iter().position(|&byte| byte == b'=')?;
+            Some((tag[..equals].trim_ascii(), tag[equals + 1..].trim_ascii()))
+        })
+    };
+    let tag = |name: &[u8]| tags().find(|(own, _)| *own == name).map(|(_, value)| value);
     let is_dkim = tag(b"v").is_some_and(|version| version == b"DKIM1") || tag(b"k").is_some();
     let key = tag(b"p").filter(|_| is_dkim)?;
     if key.is_empty() || tag(b"k").is_some_and(|kind| kind != b"rsa") {
@@ -43,11 +49,11 @@ pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
 }
 
 /// The text of a record: its strings put together, if it has quotation marks, else what there is.
-fn strings(text: &[u8]) -> Vec<u8> {
+fn strings(text: &[u8]) -> Cow<'_, [u8]> {
     // Quotation marks behind a tag belong to its value.
     let first = text.iter().position(|&byte| byte == b'"');
     let Some(first) = first.filter(|&first| !text[..first].contains(&b'=')) else {
-        return text.to_vec();
+        return text.into();
     };
     let (mut joined, mut is_inside, mut bytes) = (Vec::new(), false, text[first..].iter());
     while let Some(&byte) = bytes.next() {
@@ -59,7 +65,7 @@ fn strings(text: &[u8]) -> Vec<u8> {
             _ => {}
         }
     }
-    joined
+    joined.into()
 }
 
 fn decode(base64: &[u8]) -> Option<Vec<u8>> {
@@ -76,12 +82,9 @@ const LEAST_BASE64: usize = 44;
 
 /// The key of a DNSKEY, CDNSKEY or KEY record; none if the text is none.
 pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {
-    let text: Vec<u8> = text
-        .split(|&byte| byte == b'\n')
-        .flat_map(|line| [without_comment(line), b" "].concat())
-        .collect();
-    let mut words = text
-        .split(|byte| byte.is_ascii_whitespace() || b"()".contains(byte))
+    let lines = text.split(|&byte| byte == b'\n').map(without_comment);
+    let mut words = lines
+        .flat_map(|line| line.split(|byte| byte.is_ascii_whitespace() || b"()".contains(byte)))
         .filter(|word| !word.is_empty());
     let is_kind = |word: &&[u8]| {
         [&b"DNSKEY"[..], b"CDNSKEY", b"KEY"]

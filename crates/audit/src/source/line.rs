@@ -1,12 +1,16 @@
 //! Lines: keys as OpenSSH has them, DNS records, JSON Web Keys, base64, and moduli.
 
-use num_bigint::BigUint;
+use std::borrow::Cow;
+
 use rsalab_rsa::{
     Error, PublicKey, Result,
     format::{Found, Key, Limits, Reading, load_all},
 };
 
-use super::dns;
+use super::{
+    digits::{self, Base},
+    dns,
+};
 
 /// The content of a line.
 #[derive(Debug)]
@@ -38,6 +42,10 @@ pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
     if text.is_empty() || text.starts_with(b"#") || text.starts_with(b";") || text.starts_with(b"//") {
         return Line::Blank;
     }
+    // First, since lists of them are long: what has nothing but digits after its name is none of the others.
+    if let Some(key) = modulus(text, reading.limits) {
+        return Line::One(MODULUS, key);
+    }
     if let Some(found) = ssh(text, reading) {
         return found;
     }
@@ -46,9 +54,6 @@ pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
     }
     if let Some(found) = dns::dkim(text, reading) {
         return found.map_or(Line::Foreign, |key| Line::One(DKIM, key));
-    }
-    if let Some(key) = modulus(text, reading.limits) {
-        return Line::One(MODULUS, key);
     }
     if text.starts_with(b"{") || text.starts_with(b"MI") {
         return match load_all(text, reading) {
@@ -99,15 +104,17 @@ pub(crate) fn modulus(text: &[u8], limits: Limits) -> Option<Result<PublicKey>> 
     let is_hexadecimal = digits.starts_with(b"0x") || digits.starts_with(b"0X");
     let digits = &digits[if is_hexadecimal { 2 } else { 0 }..];
     // OpenSSL prints a colon after each byte.
-    let digits: Vec<u8> = digits.iter().copied().filter(|&byte| byte != b':').collect();
-    if digits.len() < LEAST_DIGITS || !digits.iter().all(u8::is_ascii_hexdigit) {
+    if !digits.first()?.is_ascii_hexdigit() && digits[0] != b':' {
         return None;
     }
-    // No modulus in hexadecimal has decimal digits alone.
-    let radix = match !is_hexadecimal && digits.iter().all(u8::is_ascii_digit) {
-        true => 10,
-        false => 16,
+    let digits: Cow<'_, [u8]> = match digits.contains(&b':') {
+        true => digits.iter().copied().filter(|&byte| byte != b':').collect(),
+        false => digits.into(),
     };
+    if digits.len() < LEAST_DIGITS {
+        return None;
+    }
+    let base = digits::base(&digits)?;
     // What is longer than any modulus need not be computed.
     const MOST_DIGITS: usize = 5_000;
     if digits.len() > MOST_DIGITS {
@@ -115,7 +122,11 @@ pub(crate) fn modulus(text: &[u8], limits: Limits) -> Option<Result<PublicKey>> 
             reason: format!("these {} digits are more than any modulus has", digits.len()),
         }));
     }
-    let number = BigUint::parse_bytes(&digits, radix)?.to_bytes_be();
+    // No modulus in hexadecimal has decimal digits alone.
+    let number = match base {
+        Base::Decimal if !is_hexadecimal => digits::of_decimal(&digits),
+        _ => digits::of_hexadecimal(&digits),
+    };
     Some(dns::check_size(&number, limits).and_then(|()| {
         // The exponent is not known, and this one is no fault.
         PublicKey::new(&number, &[1, 0, 1])

@@ -4,17 +4,21 @@
 //! |---|---|
 //! | which files are there | `inventory` |
 //! | what kind of file is it, and in which pieces is it read | `reader` |
+//! | how are lines and cells kept | `texts` |
 //! | which keys are in a piece | `content` |
 //! | what is on a line | `line` |
+//! | what number do digits name | `digits` |
 //! | how do DNS records hold keys | `dns` |
 //! | what does the manifest of a folder say | `manifest` |
 
 mod content;
+mod digits;
 mod dns;
 mod inventory;
 mod line;
 mod manifest;
 mod reader;
+mod texts;
 
 pub(crate) use content::{Item, content};
 pub use inventory::Inventory;

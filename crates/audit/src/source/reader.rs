@@ -17,7 +17,7 @@ use std::{
 use rsalab_rsa::format::MAX_SET_LEN;
 use zeroize::Zeroizing;
 
-use super::{inventory::Entry, manifest};
+use super::{inventory::Entry, manifest, texts::Texts};
 use crate::issue::Issue;
 
 /// A file that is looked at.
@@ -41,10 +41,10 @@ pub(crate) struct Piece {
 #[derive(Debug)]
 pub(crate) enum Body {
     Whole(Zeroizing<Vec<u8>>),
-    /// Lines, each with its number.
-    Lines(Vec<(usize, Zeroizing<Vec<u8>>)>),
-    /// Cells of a column of moduli, each with the number of its line.
-    Moduli(Vec<(usize, Vec<u8>)>),
+    /// Lines.
+    Lines(Texts),
+    /// Cells of a column of moduli.
+    Moduli(Texts),
     /// The manifest of a folder, with its name.
     Manifest(Arc<str>, Vec<u8>),
     /// It is none of them, for this reason.
@@ -70,6 +70,8 @@ const MOST_LINE: usize = 1 << 20;
 /// Lines of a piece, and bytes of one.
 const LINES: usize = 64;
 const PIECE: usize = 64 << 10;
+/// Bytes that are asked of the system at once.
+const BUFFER: usize = 64 << 10;
 /// Lines of a DNS record in brackets.
 const MOST_RECORD: usize = 256;
 
@@ -103,20 +105,31 @@ impl Reader<'_> {
         };
         match &entry.path {
             Some(path) => match File::open(path) {
-                Ok(file) => self.read_stream(document, &mut file.take(most), true, sink),
+                Ok(file) => self.read_stream(document, &mut file.take(most), entry.len, true, sink),
                 Err(error) => not_read(document, &error, sink),
             },
-            None => self.read_stream(document, &mut stdin().lock().take(most), true, sink),
+            None => self.read_stream(document, &mut stdin().lock().take(most), None, true, sink),
         }
     }
 
-    fn read_stream(self, document: Document, rest: &mut dyn Read, may_be_archive: bool, sink: &mut dyn Sink) {
-        let mut head = Zeroizing::new(Vec::with_capacity(HEAD));
+    /// Reads a file, or one of an archive, whose length is known or not.
+    fn read_stream(
+        self,
+        document: Document,
+        rest: &mut dyn Read,
+        len: Option<u64>,
+        may_be_archive: bool,
+        sink: &mut dyn Sink,
+    ) {
+        // All of the room is wiped, and keys are short.
+        let room = len.map_or(HEAD, |len| HEAD.min(usize::try_from(len).unwrap_or(HEAD)));
+        let mut head = Zeroizing::new(Vec::with_capacity(room));
         if let Err(error) = rest.take(HEAD as u64).read_to_end(&mut head) {
             return not_read(document, &error, sink);
         }
         sink.read(head.len());
         if may_be_archive && head.get(257..262) == Some(b"ustar") {
+            let rest: &mut dyn Read = &mut BufReader::with_capacity(BUFFER, rest);
             return self.read_archive(document, &mut Cursor::new(head).chain(rest), sink);
         }
         let is_all = head.len() < HEAD;
@@ -199,9 +212,15 @@ impl Reader<'_> {
                 is_named: false,
                 is_archive: false,
             };
-            let before = entry.size();
-            self.read_stream(document, &mut entry, false, sink);
-            if io::copy(&mut entry, &mut io::sink()).is_err() && before > 0 {
+            let len = entry.size();
+            self.read_stream(document, &mut entry, Some(len), false, sink);
+            // Most files of an archive were read to their end.
+            let is_left = entry.read(&mut [0]).map(|read| read > 0);
+            let rest = is_left.and_then(|is_left| match is_left {
+                true => io::copy(&mut entry, &mut io::sink()),
+                false => Ok(0),
+            });
+            if rest.is_err() && len > 0 {
                 return sink.piece(torn(io::ErrorKind::UnexpectedEof.into()));
             }
         }
@@ -283,9 +302,15 @@ fn is_text(head: &[u8]) -> bool {
 
 fn has_pem(head: &[u8]) -> bool {
     let marks: [&[u8]; 2] = [b"-----BEGIN ", b"-----END "];
-    marks
-        .iter()
-        .any(|mark| head.windows(mark.len()).any(|window| window == *mark))
+    let mut rest = head;
+    while let Some(dash) = rest.iter().position(|&byte| byte == b'-') {
+        rest = &rest[dash..];
+        if marks.iter().any(|mark| rest.starts_with(mark)) {
+            return true;
+        }
+        rest = &rest[1..];
+    }
+    false
 }
 
 fn is_json(head: &[u8]) -> bool {
@@ -299,26 +324,29 @@ fn first_line(head: &[u8]) -> &[u8] {
 
 /// Reads lines. A DNS record that goes on over several of them, in brackets, is one.
 fn lines(document: u32, bytes: Bytes<'_>, sink: &mut dyn Sink) {
-    let mut bytes = BufReader::new(bytes);
-    let (mut batch, mut len, mut number) = (Vec::new(), 0, 0);
+    let mut bytes = BufReader::with_capacity(BUFFER, bytes);
+    let (mut batch, mut number) = (Texts::with_room(2 * PIECE), 0);
     let issue = |issue| Piece {
         document,
         body: Body::Issue(issue),
     };
+    let mut next = |text: &mut Vec<u8>| bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', text);
     loop {
-        let mut line = Zeroizing::new(Vec::new());
-        let read = bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', &mut line);
-        match read {
+        let start = batch.bytes();
+        let text = batch.bytes_mut();
+        match next(text) {
             Ok(0) => break,
             Ok(_) => {}
             Err(error) => {
+                text.truncate(start);
                 sink.piece(issue(Issue::new("not-read", error.to_string())));
                 break;
             }
         }
         number += 1;
         let first = number;
-        if line.len() == MOST_LINE {
+        if text.len() - start == MOST_LINE {
+            text.truncate(start);
             sink.piece(issue(Issue::new(
                 "unreadable",
                 format!("line {number} is longer than {MOST_LINE} bytes"),
@@ -326,25 +354,23 @@ fn lines(document: u32, bytes: Bytes<'_>, sink: &mut dyn Sink) {
             break;
         }
         // In brackets, line ends are blanks.
-        let mut depth = open_brackets(&line);
-        while depth > 0 && number - first < MOST_RECORD && line.len() < MOST_LINE {
-            let before = line.len();
-            match bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', &mut line) {
+        let mut depth = open_brackets(&text[start..]);
+        while depth > 0 && number - first < MOST_RECORD && text.len() - start < MOST_LINE {
+            let before = text.len();
+            match next(text) {
                 Ok(read) if read > 0 => number += 1,
                 _ => break,
             }
-            depth += brackets(&line[before..]);
+            depth += brackets(&text[before..]);
         }
-        len += line.len();
-        batch.push((first, line));
-        if batch.len() == LINES || len > PIECE {
-            sink.read(len);
-            let body = Body::Lines(std::mem::take(&mut batch));
+        batch.end(first);
+        if batch.count() == LINES || batch.bytes() > PIECE {
+            sink.read(batch.bytes());
+            let body = Body::Lines(batch.take());
             sink.piece(Piece { document, body });
-            len = 0;
         }
     }
-    let body = Body::Lines(batch);
+    let body = Body::Lines(batch.take());
     sink.piece(Piece { document, body });
 }
 
@@ -365,6 +391,9 @@ fn open_brackets(line: &[u8]) -> isize {
 
 /// Brackets that open, less those that close.
 fn brackets(text: &[u8]) -> isize {
+    if !text.contains(&b'(') && !text.contains(&b')') {
+        return 0;
+    }
     let each = text.iter().map(|byte| match byte {
         b'(' => 1,
         b')' => -1,
@@ -378,10 +407,12 @@ fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &m
         .delimiter(delimiter)
         .flexible(true)
         .from_reader(bytes);
-    let (mut batch, mut len) = (Vec::new(), 0);
-    for record in table.byte_records() {
-        let record = match record {
-            Ok(record) => record,
+    let (mut batch, mut len) = (Texts::with_room(PIECE), 0);
+    let mut record = csv::ByteRecord::new();
+    loop {
+        match table.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
                 let issue = Issue::new("unreadable", format!("this table is damaged at line {line}"));
@@ -391,17 +422,19 @@ fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &m
                 });
                 break;
             }
-        };
+        }
         let line = record.position().map_or(0, csv::Position::line);
-        let cell = record.get(column).unwrap_or_default().to_vec();
+        batch
+            .bytes_mut()
+            .extend_from_slice(record.get(column).unwrap_or_default());
+        batch.end(usize::try_from(line).unwrap_or(usize::MAX));
         len += record.as_slice().len();
-        batch.push((usize::try_from(line).unwrap_or(usize::MAX), cell));
-        if batch.len() == LINES {
+        if batch.count() == LINES {
             sink.read(std::mem::take(&mut len));
-            let body = Body::Moduli(std::mem::take(&mut batch));
+            let body = Body::Moduli(batch.take());
             sink.piece(Piece { document, body });
         }
     }
-    let body = Body::Moduli(batch);
+    let body = Body::Moduli(batch.take());
     sink.piece(Piece { document, body });
 }

@@ -68,11 +68,11 @@ impl Annotations {
         text.trim() == INSECURE
     }
 
-    /// The mark in the lines before the first PEM block.
-    pub(super) fn of_preface(bytes: &[u8]) -> Self {
-        let lines = bytes.split(|&byte| byte == b'\n');
+    /// Returns whether the mark stands in the lines before the first PEM block of a file.
+    pub(super) fn is_marked_before(file: &[u8]) -> bool {
+        let lines = file.split(|&byte| byte == b'\n');
         let mut preface = lines.take_while(|line| !line.starts_with(b"-----BEGIN "));
-        Annotations::insecure(preface.any(|line| line.trim_ascii() == INSECURE.as_bytes()))
+        preface.any(|line| line.trim_ascii() == INSECURE.as_bytes())
     }
 }
 

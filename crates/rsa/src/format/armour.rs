@@ -324,6 +324,48 @@ fn is_blank(text: &[u8]) -> bool {
     text.trim_ascii().is_empty()
 }
 
+/// The place of a text that is not empty.
 pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|window| window == needle)
+    let mut at = 0;
+    loop {
+        at += position(&haystack[at..], needle[0])?;
+        match haystack[at..].starts_with(needle) {
+            true => return Some(at),
+            false => at += 1,
+        }
+    }
+}
+
+/// The first place of a byte. A block is compared as a whole, in vectors, before its bytes are.
+fn position(haystack: &[u8], byte: u8) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let (blocks, _) = haystack.as_chunks::<BLOCK>();
+    let has_it = |block: &[u8; BLOCK]| block.iter().fold(false, |seen, &own| seen | (own == byte));
+    let start = BLOCK * blocks.iter().take_while(|block| !has_it(block)).count();
+    let rest = haystack[start..].iter().position(|&own| own == byte)?;
+    Some(start + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_where_they_begin_first() {
+        let mut text = vec![b'-'; 300];
+        for place in 0..290 {
+            text[place..][..BEGIN.len().min(300 - place)].copy_from_slice(&BEGIN[..BEGIN.len().min(300 - place)]);
+            let known = text.windows(BEGIN.len()).position(|window| window == BEGIN);
+            assert_eq!(find(&text, BEGIN), known, "{place}");
+            assert_eq!(
+                find(&text, b"BEGIN "),
+                text.windows(6).position(|window| window == b"BEGIN ")
+            );
+            text.fill(if place % 2 == 0 { b'x' } else { b'-' });
+            assert_eq!(find(&text, BEGIN), None);
+        }
+        for text in [&b""[..], b"-", b"-----BEGIN"] {
+            assert_eq!(find(text, BEGIN), None);
+        }
+    }
 }

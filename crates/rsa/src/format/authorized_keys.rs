@@ -3,6 +3,7 @@
 
 use super::{
     annotations::Annotations,
+    armour::{BEGIN, find},
     input::{Limits, Place},
     refusal::{refused, unsupported},
     restrictions::Restrictions,
@@ -26,7 +27,7 @@ const RSA: &str = "an RSA";
 pub(super) fn is(text: &[u8]) -> bool {
     let mut all = lines(text).map(|(_, line)| line.algorithm.is_some());
     let is_first = all.next().unwrap_or(false);
-    let is_pem = || text.windows(11).any(|window| window == b"-----BEGIN ");
+    let is_pem = || find(text, BEGIN).is_some();
     is_first || (all.any(|has_key| has_key) && !is_pem())
 }
 
@@ -43,7 +44,8 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (Place, Line<'_>)> {
 impl<'a> Line<'a> {
     fn of(line: &'a [u8]) -> Self {
         let (algorithm, body, comment) = fields(line);
-        if algorithm.is_some() {
+        // Nothing follows a word alone, such as a line of a PEM block.
+        if algorithm.is_some() || body.is_empty() {
             return Line {
                 options: Vec::new(),
                 algorithm,
@@ -51,12 +53,12 @@ impl<'a> Line<'a> {
                 comment,
             };
         }
-        let (options, rest) = options(line);
+        let (names, rest) = options(line);
         let (algorithm, body, comment) = fields(rest);
         // What is called options may be any word. A key begins with the length of its algorithm's name.
         let algorithm = algorithm.filter(|_| body.starts_with(b"AAAA"));
         Line {
-            options,
+            options: algorithm.map_or_else(Vec::new, |_| named(&names)),
             algorithm,
             body,
             comment,
@@ -135,17 +137,16 @@ fn algorithm(name: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The names of the options at the start of a line, and what follows them. Blanks and commas may stand between
-/// quotation marks.
-fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
-    let mut names = Vec::new();
+/// The options at the start of a line, and what follows them. Blanks and commas may stand between quotation marks.
+fn options(line: &[u8]) -> (Vec<&[u8]>, &[u8]) {
+    let mut options = Vec::new();
     let (mut start, mut is_quoted, mut place) = (0, false, 0);
     while place < line.len() && (is_quoted || !is_blank(line[place])) {
         match line[place] {
             b'\\' if line.get(place + 1) == Some(&b'"') => place += 1,
             b'"' => is_quoted = !is_quoted,
             b',' if !is_quoted => {
-                names.push(option(&line[start..place]));
+                options.push(&line[start..place]);
                 start = place + 1;
             }
             _ => {}
@@ -153,20 +154,26 @@ fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
         place += 1;
     }
     let place = place.min(line.len());
-    names.push(option(&line[start..place]));
+    options.push(&line[start..place]);
+    (options, line[place..].trim_ascii_start())
+}
+
+/// The names of options, each once, in order.
+fn named(options: &[&[u8]]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = options.iter().map(|option| name(option)).collect();
     names.sort_unstable();
     names.dedup();
-    (names, line[place..].trim_ascii_start())
+    names
 }
 
 /// The name of an option, out of those that there are.
-fn option(text: &[u8]) -> &'static str {
+fn name(option: &[u8]) -> &'static str {
     const NAMES: &str = "\
         agent-forwarding cert-authority command environment expiry-time from no-agent-forwarding no-port-forwarding \
         no-pty no-touch-required no-user-rc no-X11-forwarding permitlisten permitopen port-forwarding principals pty \
         restrict tunnel user-rc verify-required X11-forwarding";
-    let end = text.iter().position(|&byte| byte == b'=');
-    let name = &text[..end.unwrap_or(text.len())];
+    let end = option.iter().position(|&byte| byte == b'=');
+    let name = &option[..end.unwrap_or(option.len())];
     let mut known = NAMES.split(' ');
     known
         .find(|known| known.as_bytes().eq_ignore_ascii_case(name))
@@ -178,8 +185,8 @@ mod tests {
     use super::*;
 
     fn names(line: &str) -> (Vec<&'static str>, String) {
-        let (names, rest) = options(line.as_bytes());
-        (names, String::from_utf8_lossy(rest).into_owned())
+        let (options, rest) = options(line.as_bytes());
+        (named(&options), String::from_utf8_lossy(rest).into_owned())
     }
 
     #[test]

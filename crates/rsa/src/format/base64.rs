@@ -7,7 +7,9 @@ use zeroize::Zeroizing;
 pub(super) fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     // The room is taken at once: growing would leave copies of the key behind.
     let mut digits = Zeroizing::new(Vec::with_capacity(text.len()));
-    digits.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()));
+    for line in text.split(u8::is_ascii_whitespace) {
+        digits.extend_from_slice(line);
+    }
     let mut bytes = Zeroizing::new(vec![0; digits.len()]);
     let len = Base64::decode(&digits[..], &mut bytes).ok()?.len();
     bytes.truncate(len);

@@ -1,6 +1,7 @@
 //! Every key of a file, whatever else it holds: chains and bundles in PEM, requests for certificates.
 
 use super::{
+    annotations::Annotations,
     armour,
     content::Content,
     detection::pem_text,
@@ -25,6 +26,8 @@ pub fn load_all(bytes: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
         Some(text) => {
             let blocks = armour::open_each(&text);
             let has_several = blocks.len() > 1;
+            // Once, or what stands before many blocks would be looked at as often.
+            let is_insecure = Annotations::is_marked_before(bytes);
             let blocks = blocks.into_iter().zip(1..);
             let found = blocks.map(|(block, number)| Found {
                 place: match has_several {
@@ -32,11 +35,16 @@ pub fn load_all(bytes: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
                     false => Place::Whole,
                 },
                 is_foreign: false,
-                key: block.and_then(|(content, body)| load_single(content, &body, bytes, reading)),
+                key: block.and_then(|(content, body)| load_single(content, &body, is_insecure, reading)),
             });
             found.collect()
         }
-        None if is_request(bytes) => vec![alone(load_single(Content::Request, bytes, bytes, reading))],
+        None if is_request(bytes) => vec![alone(load_single(
+            Content::Request,
+            bytes,
+            Annotations::is_marked_before(bytes),
+            reading,
+        ))],
         None => match load_each(bytes, reading) {
             Err(error @ Error::InvalidKey { .. }) => vec![alone(Err(error))],
             Err(error) if is_foreign(&error) => vec![alone(Err(error))],

@@ -65,14 +65,19 @@ impl<K> Loaded<K> {
     }
 }
 
-/// Reads what holds one key. The whole file is asked for what stands in front of the key.
-pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
+/// Reads what holds one key, in a file with the mark of one made from a seed, or without it.
+pub(super) fn load_single(
+    content: Content,
+    body: &[u8],
+    is_insecure: bool,
+    reading: &Reading<'_>,
+) -> Result<Loaded<Key>> {
     let limits = reading.limits;
     let of = |key, usage| Loaded {
         key,
         usage,
         restrictions: Restrictions::default(),
-        annotations: Annotations::of_preface(file),
+        annotations: Annotations::insecure(is_insecure),
         content,
         encryption: None,
     };

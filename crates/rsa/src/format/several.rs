@@ -5,6 +5,7 @@ use super::jwk::{self, Jwk};
 #[cfg(feature = "openssh")]
 use super::openssh;
 use super::{
+    annotations::Annotations,
     authorized_keys::{self, Line},
     content::Content,
     fingerprint,
@@ -117,7 +118,7 @@ fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
 /// The key that is meant: the only one of RSA, or that of the name.
 pub(super) fn load_one(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
     let Some(items) = items(content, body)? else {
-        let loaded = load_single(content, body, file, reading)?;
+        let loaded = load_single(content, body, Annotations::is_marked_before(file), reading)?;
         return match reading.name {
             Some(name) if !is_name_of(name, loaded.key.public()) => Err(unknown_name()),
             _ => Ok(loaded),

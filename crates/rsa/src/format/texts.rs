@@ -101,7 +101,7 @@ pub fn is_key_text(text: &[u8]) -> bool {
         b"ssh-rsa AAAA",
         b"b3BlbnNzaC1rZXktdjE",
     ];
-    let has = |mark: &&[u8]| text.windows(mark.len()).any(|window| window == *mark);
+    let has = |mark: &&[u8]| find(text, mark).is_some();
     MARKS.iter().any(has) || is_long(text, b"MI", is_base64) || is_long(text, b"30", is_hex)
 }
 
