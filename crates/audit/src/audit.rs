@@ -31,9 +31,9 @@ use crate::{
     examined::Examined,
     finding::Report,
     issue::Issue,
-    key::{faults, listed, marked},
+    key::{Digests, faults, listed, marked},
     options::{Options, Progress},
-    registry::{About, Digests, Registry},
+    registry::{About, Registry},
     rule::rule,
     source::{Body, Document, Inventory, Item, Piece, Reader, Sink, content},
     threads::lock,
@@ -146,7 +146,7 @@ impl<'a> Audit<'a> {
             limits: self.options.limits,
             name: None,
         };
-        let mut found: Vec<(u32, Place, &'static str, Result<(Loaded<Key>, Digests), Issue>)> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
         let mut abouts = Vec::with_capacity(batch.pieces.len());
         let mut issues: Vec<(u32, Issue)> = Vec::new();
         for piece in &batch.pieces {
@@ -170,7 +170,12 @@ impl<'a> Audit<'a> {
                     let digests = Digests::of(loaded.key.public());
                     (loaded, digests)
                 });
-                (piece.document, place, form, key)
+                Found {
+                    document: piece.document,
+                    place,
+                    form,
+                    key,
+                }
             }));
             abouts.push((piece.document, about));
         }
@@ -183,7 +188,13 @@ impl<'a> Audit<'a> {
             for (document, issue) in issues {
                 registry.issue(document, Place::Whole, issue);
             }
-            for (document, place, form, key) in found {
+            for Found {
+                document,
+                place,
+                form,
+                key,
+            } in found
+            {
                 match key {
                     Ok((loaded, digests)) => {
                         let (row, is_new) = registry.key(loaded.key.public(), &digests);
@@ -255,6 +266,14 @@ impl<'a> Audit<'a> {
         });
         judged.collect()
     }
+}
+
+/// A place where a key is, or was to be.
+struct Found {
+    document: u32,
+    place: Place,
+    form: &'static str,
+    key: Result<(Loaded<Key>, Digests), Issue>,
 }
 
 /// A key that was read.

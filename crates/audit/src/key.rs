@@ -2,12 +2,31 @@
 
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey, Result,
-    format::{Key, Loaded},
+    format::{Key, Loaded, fingerprint},
     keys::MIN_BITS,
     random::WorkerRng,
 };
+use sha2::{Digest, Sha256};
 
 use crate::{issue::Issue, known::Lists};
+
+/// Digests that a key is found by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digests {
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    pub(crate) fingerprint: [u8; 32],
+    /// SHA-256 of the modulus.
+    pub(crate) modulus: [u8; 32],
+}
+
+impl Digests {
+    pub(crate) fn of(key: &PublicKey) -> Digests {
+        Digests {
+            fingerprint: fingerprint(key),
+            modulus: Sha256::digest(key.n()).into(),
+        }
+    }
+}
 
 /// Faults that the key, its file and the lists of known keys show: all but whether its numbers are what they should be,
 /// which [`faults`] says.

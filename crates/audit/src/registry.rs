@@ -8,15 +8,12 @@ use std::{
     sync::Arc,
 };
 
-use rsalab_rsa::{
-    PublicKey,
-    format::{Place, fingerprint},
-};
-use sha2::{Digest, Sha256};
+use rsalab_rsa::{PublicKey, format::Place};
 
 use crate::{
     finding::{Finding, KeyName, Location, Report, SharedSecret, Summary, order, order_of_places},
     issue::Issue,
+    key::Digests,
     search::{Numbered, Share},
     sharing::SharedPrime,
     source::{Document, Promise, looks_like_key},
@@ -61,24 +58,6 @@ struct File {
     unread: Option<Issue>,
     /// It was read by an earlier audit.
     is_old: bool,
-}
-
-/// Digests that a key is found by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Digests {
-    /// SHA-256 of the SubjectPublicKeyInfo.
-    fingerprint: [u8; 32],
-    /// SHA-256 of the modulus.
-    pub(crate) modulus: [u8; 32],
-}
-
-impl Digests {
-    pub(crate) fn of(key: &PublicKey) -> Digests {
-        Digests {
-            fingerprint: fingerprint(key),
-            modulus: Sha256::digest(key.n()).into(),
-        }
-    }
 }
 
 /// All that was read.

@@ -4,9 +4,10 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use rsalab_rsa::PublicKey;
 
-use super::{Digests, Registry, Use};
+use super::{Registry, Use};
 use crate::{
     finding::{Finding, SharedSecret},
+    key::Digests,
     record::{Record, Used},
     sharing::SharedPrime,
     source::Document,

@@ -356,7 +356,7 @@ mod tests {
                 n[0] = first;
                 for e in [&[3][..], &[0x81], &[1, 0, 1], &[0xff, 0xff, 0xff], &n[1..]] {
                     let Ok(key) = PublicKey::new(&n, e) else {
-                        assert_eq!((len, first), (32, 1));
+                        assert!(len == 32 && first < 0x80);
                         continue;
                     };
                     assert_eq!(spki_der(&key), encode_public(&key, PublicFormat::Spki, Encoding::Der));
