@@ -14,7 +14,7 @@
 //!    up to that bound: no trial division finds them, and they are composite for certain.
 //! 4. The composites are shuffled.
 
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock};
 
 use num_bigint::BigUint;
 use rand_core::Rng;
@@ -41,6 +41,31 @@ static ODD_PRIMES: LazyLock<Vec<u32>> = LazyLock::new(|| {
         }
     }
     primes
+});
+
+/// The share of odd numbers with a smallest factor up to each of the primes.
+static SHARES: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    let mut without = 1.0;
+    let factors = ODD_PRIMES.iter().map(|&prime| {
+        without *= 1.0 - 1.0 / f64::from(prime);
+        1.0 - without
+    });
+    factors.collect()
+});
+
+/// The primes in runs, each with its product, which has 32 bits at most: one remainder tells of all primes of a run.
+static RUNS: LazyLock<Vec<(u32, Range<usize>)>> = LazyLock::new(|| {
+    let mut runs: Vec<(u32, Range<usize>)> = Vec::new();
+    for (place, &prime) in ODD_PRIMES.iter().enumerate() {
+        match runs.last_mut() {
+            Some((product, run)) if product.checked_mul(prime).is_some() => {
+                *product *= prime;
+                run.end = place + 1;
+            }
+            _ => runs.push((prime, place..place + 1)),
+        }
+    }
+    runs
 });
 
 /// Does one item of a prime search for an engine that tests one candidate after another: writes the first two that
@@ -108,11 +133,8 @@ fn composites(candidates: usize, bits: u64, length: usize, rng: &mut impl Rng) -
 /// The odd prime `f` at which the share of odd numbers with a smallest factor up to `f` reaches `share`; none if that
 /// is above [`LARGEST_FACTOR`].
 fn smallest_factor(share: f64) -> Option<u32> {
-    let mut without = 1.0;
-    ODD_PRIMES.iter().copied().find(|&prime| {
-        without *= 1.0 - 1.0 / f64::from(prime);
-        1.0 - without >= share
-    })
+    let place = SHARES.partition_point(|&reached| reached < share);
+    ODD_PRIMES.get(place).copied()
 }
 
 /// An odd number of `bits` bits, the top two set, whose smallest factor is `factor`.
@@ -162,10 +184,13 @@ fn has_top_bits(number: &BigUint, bits: u64) -> bool {
 /// The smallest odd prime up to [`LARGEST_FACTOR`] that divides a number.
 fn divisor(number: &BigUint) -> Option<u32> {
     let words = number.to_u32_digits();
-    ODD_PRIMES.iter().copied().find(|&prime| {
-        words.iter().rev().fold(0_u64, |remainder, &word| {
-            (remainder << 32 | u64::from(word)) % u64::from(prime)
-        }) == 0
+    RUNS.iter().find_map(|(product, run)| {
+        let mut remainder = 0;
+        for &word in words.iter().rev() {
+            remainder = (remainder << 32 | u64::from(word)) % u64::from(*product);
+        }
+        let mut primes = ODD_PRIMES[run.clone()].iter().copied();
+        primes.find(|&prime| remainder % u64::from(prime) == 0)
     })
 }
 
