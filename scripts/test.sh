@@ -70,9 +70,7 @@ step "clippy" $cargo clippy --quiet --locked $light --all-targets -- -D warnings
 step "documentation" documentation
 step "book" sh scripts/book.sh
 if [ "$length" = all ]; then step "browser" sh scripts/install-browser.sh; fi
-# Of the examples those that tests start: the lints have seen all, and linking them takes ten seconds.
-step "tests" $cargo xtask test --doctests --locked --lib --bins --tests --example faulty-worker \
-  --example faulty_worker --example server
+step "tests" $cargo xtask test --doctests --locked
 [ "$length" = all ] || exit 0
 
 step "licences and advisories" sh scripts/deny.sh "$PWD/target/tools"

@@ -31,28 +31,12 @@ pub(crate) fn build(build: &[String], run: &[String], threads: usize) -> Result<
 /// The examples in the documentation of the same packages.
 pub(crate) fn doctests(build: &[String]) -> Job {
     let mut command = cargo();
-    command.args(["test", "--doc"]).args(without_targets(build));
+    command.args(["test", "--doc"]).args(build);
     Job {
         name: "examples in documentation".to_owned(),
         command,
         kind: Kind::Doctests,
     }
-}
-
-/// Cargo's arguments but those that choose targets, which do not go with `--doc`.
-fn without_targets(build: &[String]) -> Vec<&str> {
-    let mut arguments = build.iter().map(String::as_str);
-    let mut others = Vec::new();
-    while let Some(argument) = arguments.next() {
-        match argument {
-            "--lib" | "--bins" | "--tests" | "--examples" | "--benches" | "--all-targets" => {}
-            "--bin" | "--test" | "--example" | "--bench" => {
-                arguments.next();
-            }
-            other => others.push(other),
-        }
-    }
-    others
 }
 
 /// The Cargo that runs this program.
@@ -144,13 +128,6 @@ mod tests {
         r#"{"reason":"build-finished","success":true}"#,
         "\n",
     );
-
-    #[test]
-    fn examples_in_documentation_are_those_of_the_packages() {
-        let build = "--locked --lib --example server --package rsa --tests".split(' ');
-        let build: Vec<String> = build.map(str::to_owned).collect();
-        assert_eq!(without_targets(&build), ["--locked", "--package", "rsa"]);
-    }
 
     #[test]
     fn programs_are_what_was_built_as_tests() {
