@@ -133,7 +133,8 @@ pub(crate) trait Work<const N: usize> {
 }
 
 /// The form every machine has. Where the CPU has no fused multiply-add, its speed is that of a function of the C
-/// library, and no promise about time is made for it.
+/// library, and no promise about time is made for it. It is for tests: its operations are called, since the crate takes
+/// longer to compile where they are inlined.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable<const N: usize>([f64; N]);
 

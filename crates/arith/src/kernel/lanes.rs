@@ -96,8 +96,7 @@ pub(crate) trait Work {
 
 /// The form every machine has.
 ///
-/// Its operations are functions that are called: it is for tests, and inlined into every kernel's body they took a
-/// sixth of the time in which the crate compiles.
+/// Kernels without vectors of their own sieve on it, so that its operations are inlined as those of registers are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable(Vec8);
 
@@ -137,34 +136,34 @@ impl Lanes for Portable {
         *vec = self.0;
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn add(self, b: Self) -> Self {
         self.zip(b, u64::wrapping_add)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn sub(self, b: Self) -> Self {
         self.zip(b, u64::wrapping_sub)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         self.zip(b, |a, b| a & b)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn or(self, b: Self) -> Self {
         self.zip(b, |a, b| a | b)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn min(self, b: Self) -> Self {
         // All ones where a < b.
         let mask = self.zip(b, |a, b| u64::from(words::sbb(a, b, false).1).wrapping_neg());
         b.merge(self, black_box(mask.0))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn shift_left(self, by: Self) -> Self {
         // A shift for each bit of the count, under a mask: not every machine shifts in a time that is the same for all
         // counts.
@@ -177,24 +176,22 @@ impl Lanes for Portable {
         shifted
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn shift_right<const BITS: u32>(self) -> Self {
         Self(self.0.map(|word| word >> BITS))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn add_low(self, a: Self, b: Self) -> Self {
-        let low = a.zip(b, |a, b| a.wrapping_mul(b) & DIGIT_MASK);
-        self.zip(low, u64::wrapping_add)
+        self.add(a.zip(b, |a, b| a.wrapping_mul(b) & DIGIT_MASK))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn add_high(self, a: Self, b: Self) -> Self {
-        let high = a.zip(b, |a, b| (product(a, b) >> DIGIT_BITS) as u64);
-        self.zip(high, u64::wrapping_add)
+        self.add(a.zip(b, |a, b| (product(a, b) >> DIGIT_BITS) as u64))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn equal(self, b: Self) -> Vec8 {
         // Of a number that is not zero, it or its negative has the top bit set.
         let mask = self.zip(b, |a, b| {
@@ -215,9 +212,9 @@ impl Lanes for Portable {
         Self(self.equal(b))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn choose(self, b: Self, bits: Self) -> Self {
-        let changed = self.zip(b, |a, b| a ^ b).zip(bits, |change, bits| change & bits);
-        self.zip(changed, |a, change| a ^ change)
+        let changes = self.zip(b, |a, b| a ^ b).and(bits);
+        self.zip(changes, |a, change| a ^ change)
     }
 }

@@ -8,8 +8,8 @@ use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, Own, StudyKey, conf
 use rsalab_peer_libcrypto::LibcryptoEngine;
 use rsalab_rsa::{KernelInfo, kernels};
 
-/// The batch in each of its sizes: some fill the lanes of no kernel.
-const BATCHES: [usize; 4] = [16, 64, 1, 13];
+/// Sizes of batches, by turns: some leave lanes of every kernel empty.
+const BATCHES: [usize; 4] = [16, 1, 13, 64];
 
 /// Operations at once, with one key.
 const CHUNK: usize = 10_000;
@@ -20,19 +20,20 @@ fn library() -> Option<LibcryptoEngine> {
         .ok()
 }
 
-fn operate(
-    engine: &dyn Engine,
-    job: &Job,
-    key: &StudyKey,
-    inputs: &[u8],
-    batch: usize,
-) -> Result<Vec<u8>, EngineError> {
+fn operate(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Result<Vec<u8>, EngineError> {
     let mut outputs = vec![0xa5; inputs.len()];
     let prepared = engine.prepare(job, slice::from_ref(key))?;
     let mut runner = prepared.runner()?;
-    let bytes = batch * key.n.len();
-    for (inputs, outputs) in inputs.chunks(bytes).zip(outputs.chunks_mut(bytes)) {
-        runner.run(inputs, outputs)?;
+    let (mut rest, mut free) = (inputs, &mut outputs[..]);
+    for batch in BATCHES.into_iter().cycle() {
+        let bytes = rest.len().min(batch * key.n.len());
+        if bytes == 0 {
+            break;
+        }
+        let (batch, others) = rest.split_at(bytes);
+        let (results, places) = free.split_at_mut(bytes);
+        runner.run(batch, results)?;
+        (rest, free) = (others, places);
     }
     Ok(outputs)
 }
@@ -42,16 +43,15 @@ fn differences(kernel: &KernelInfo, library: &dyn Engine, bits: usize, operation
     let own = Own::with_kernel(kernel.name).unwrap();
     let mut wrong = 0;
     for (number, first) in (0..operations).step_by(CHUNK).enumerate() {
-        let batch = BATCHES[number % BATCHES.len()];
         let job = |op| Job {
-            batch,
+            batch: BATCHES[3],
             ..Job::new(op, bits)
         };
         let key = StudyKey::numbered(&test_seed(), bits, Exponent::F4, 2, number as u64).unwrap();
         let count = CHUNK.min(operations - first);
         let given = inputs(&job(Op::Private), &key, &test_seed(), first as u64, count);
-        let results = operate(&own, &job(Op::Private), &key, &given, batch).unwrap();
-        let back = operate(library, &job(Op::Public), &key, &results, batch).unwrap();
+        let results = operate(&own, &job(Op::Private), &key, &given).unwrap();
+        let back = operate(library, &job(Op::Public), &key, &results).unwrap();
         let pairs = given.chunks(key.n.len()).zip(back.chunks(key.n.len()));
         wrong += pairs.filter(|(given, back)| given != back).count();
     }
@@ -103,8 +103,8 @@ fn a_wrong_bit_is_found() {
     let job = |op| Job::new(op, 1024);
     let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::F4).unwrap();
     let given = inputs(&job(Op::Private), &key, &test_seed(), 0, 1);
-    let mut result = operate(&Own::auto(), &job(Op::Private), &key, &given, 1).unwrap();
-    assert_eq!(operate(&library, &job(Op::Public), &key, &result, 1).unwrap(), given);
+    let mut result = operate(&Own::auto(), &job(Op::Private), &key, &given).unwrap();
+    assert_eq!(operate(&library, &job(Op::Public), &key, &result).unwrap(), given);
     *result.last_mut().unwrap() ^= 1;
-    assert_ne!(operate(&library, &job(Op::Public), &key, &result, 1).unwrap(), given);
+    assert_ne!(operate(&library, &job(Op::Public), &key, &result).unwrap(), given);
 }
