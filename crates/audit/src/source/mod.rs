@@ -5,6 +5,7 @@
 //! | which files are there | `inventory` |
 //! | what kind of file is it, and in which pieces is it read | `reader` |
 //! | how are lines and cells kept | `texts` |
+//! | what becomes of the bytes that were read ahead | `wiped` |
 //! | which keys are in a piece | `content` |
 //! | what is on a line | `line` |
 //! | what number do digits name | `digits` |
@@ -19,6 +20,7 @@ mod line;
 mod manifest;
 mod reader;
 mod texts;
+mod wiped;
 
 pub(crate) use content::{Item, content};
 pub use inventory::Inventory;

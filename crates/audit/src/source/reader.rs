@@ -10,14 +10,14 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Chain, Cursor, Read, stdin},
+    io::{self, BufRead, Chain, Cursor, Read, stdin},
     sync::Arc,
 };
 
 use rsalab_rsa::format::MAX_SET_LEN;
 use zeroize::Zeroizing;
 
-use super::{inventory::Entry, manifest, texts::Texts};
+use super::{inventory::Entry, manifest, texts::Texts, wiped::WipedReader};
 use crate::issue::Issue;
 
 /// A file that is looked at.
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
         sink.read(head.len());
         if may_be_archive && head.get(257..262) == Some(b"ustar") {
-            let rest: &mut dyn Read = &mut BufReader::with_capacity(BUFFER, rest);
+            let rest: &mut dyn Read = &mut WipedReader::new(rest, BUFFER);
             return self.read_archive(document, &mut Cursor::new(head).chain(rest), sink);
         }
         let is_all = head.len() < HEAD;
@@ -324,7 +324,7 @@ fn first_line(head: &[u8]) -> &[u8] {
 
 /// Reads lines. A DNS record that goes on over several of them, in brackets, is one.
 fn lines(document: u32, bytes: Bytes<'_>, sink: &mut dyn Sink) {
-    let mut bytes = BufReader::with_capacity(BUFFER, bytes);
+    let mut bytes = WipedReader::new(bytes, BUFFER);
     let (mut batch, mut number) = (Texts::with_room(2 * PIECE), 0);
     let issue = |issue| Piece {
         document,
