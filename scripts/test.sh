@@ -35,7 +35,7 @@ step() {
 # Packages for lints and documentation: default members, and peers that add no dependency. Others have lints in
 # `all`: a dependency of theirs, or one more feature of a shared crate, would be compiled for this step alone (PyO3 asks
 # `syn` for one, and with it every derive macro and what is derived is compiled once more).
-light="--workspace --exclude rsalab-tracking --exclude rsalab-peer-openssl --exclude rsalab-peer-aws-lc \
+light="--workspace --features rsalab-arith/faults,rsalab-arith/timing --exclude rsalab-tracking --exclude rsalab-peer-openssl --exclude rsalab-peer-aws-lc \
   --exclude rsalab-peer-gmp --exclude rsalab-peer-rustls --exclude rsalab-python"
 
 documentation() { RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked $light --no-deps; }
@@ -69,21 +69,26 @@ step "tidy" $cargo xtask tidy
 step "clippy" $cargo clippy --quiet --locked $light --all-targets -- -D warnings
 step "documentation" documentation
 step "book" sh scripts/book.sh
-if [ "$length" = all ]; then step "browser" sh scripts/install-browser.sh; fi
+if [ "$length" = all ]; then
+  step "browser" sh scripts/install-browser.sh
+  # Forms of kernels on arrays go through all tests where the kernels themselves run, too.
+  export RSALAB_ALL_KERNELS=1
+fi
 step "tests" $cargo xtask test --doctests --locked
 [ "$length" = all ] || exit 0
 
 step "licences and advisories" sh scripts/deny.sh "$PWD/target/tools"
 step "book, with mdBook" sh scripts/book.sh --install
 
-# Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
-step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
+# Long tests are marked `#[ignore]`. Those of timing need a quiet machine, and a feature: `make timing`.
+step "long tests" $cargo xtask test --locked -- --ignored
 # The machine code that ships, and the arithmetic with assertions: the tests above run neither.
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
   $cargo xtask test --profile assertions --locked --package rsalab-arith --package rsalab-digests \
   --package rsalab-product --lib --test library
 # Bits flipped in the memory of private operations: no wrong result is released.
+step "faults: tests" $cargo xtask test --release --locked --package rsalab-arith --features faults,hazmat --test faults
 step "faults" $cargo run --quiet --release --locked --package rsalab-arith --features faults,hazmat --example faults -- \
   --faults 2000
 # Each feature of rsalab-rsa alone.

@@ -7,9 +7,9 @@ set -eu
 cargo=${CARGO:-cargo}
 last=$(($(nproc) - 1))
 
-$cargo test --release --locked --package rsalab-arith --lib --no-run
-taskset -c "$last" $cargo test --release --locked --package rsalab-arith --lib -- \
-  --ignored --nocapture --test-threads=1 timing::
+$cargo test --release --locked --package rsalab-arith --features timing --lib --no-run
+taskset -c "$last" $cargo test --release --locked --package rsalab-arith --features timing --lib -- \
+  --include-ignored --nocapture --test-threads=1 timing::
 
 track() {
   valgrind --quiet --error-exitcode=9 target/release/rsalab-tracking "$@"

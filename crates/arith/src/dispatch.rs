@@ -183,7 +183,7 @@ macro_rules! match_kernel {
 }
 
 pub(crate) use match_kernel;
-#[cfg(test)]
+#[cfg(all(test, feature = "timing"))]
 pub(crate) use with_kernel;
 
 /// Every kernel there is, the preferred one first.
@@ -205,6 +205,19 @@ impl KernelInfo {
     /// `true` for the forms on arrays of vectors, which run in tests only.
     pub fn is_for_tests(&self) -> bool {
         self.row.times.is_none()
+    }
+
+    /// `true` for such a form where this machine has the vectors, and runs the kernel that it is a form of. Above the
+    /// kernels all code is the same: a test of the form shows nothing that a test of the kernel does not, and takes
+    /// several times as long.
+    pub fn runs_in_vectors_too(&self) -> bool {
+        let of = |name: &'static str| name.split('_').next();
+        let in_vectors = |row: &&Row| row.times.is_some() && of(row.name) == of(self.name);
+        self.is_for_tests()
+            && ROWS
+                .iter()
+                .filter(in_vectors)
+                .any(|row| Kernel::named(row.name).is_ok())
     }
 
     /// The kernel that valgrind is to run in place of this one, or this one.
@@ -361,6 +374,21 @@ mod tests {
                 .iter()
                 .any(|info| info.name == "mont64x1_portable" && info.available.is_ok())
         );
+    }
+
+    #[test]
+    fn a_form_on_arrays_is_that_of_the_kernel_with_the_same_digits_and_lanes() {
+        for info in kernels().iter().filter(|info| info.runs_in_vectors_too()) {
+            let digits = info.name.strip_suffix("portable").expect("no other name is for tests");
+            let is_its_kernel = |other: &KernelInfo| other.name.starts_with(digits) && other.available.is_ok();
+            assert!(
+                kernels()
+                    .iter()
+                    .any(|other| other.name != info.name && is_its_kernel(other))
+            );
+        }
+        let portable = kernels().into_iter().find(|info| info.name == LAST_RESORT).unwrap();
+        assert!(!portable.runs_in_vectors_too());
     }
 
     #[test]

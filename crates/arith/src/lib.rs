@@ -27,7 +27,7 @@
 #[cfg(test)]
 mod agreement;
 mod batch;
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 pub mod campaign;
 pub mod candidate;
 mod choice;
@@ -47,7 +47,7 @@ mod model;
 mod power;
 pub mod random;
 mod recover;
-#[cfg(test)]
+#[cfg(all(test, feature = "timing"))]
 mod timing;
 
 pub use choice::{KernelRange, Operation, kernel_ranges};

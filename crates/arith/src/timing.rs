@@ -1,7 +1,7 @@
 //! Does time depend on a secret? Two classes of inputs, in random order, compared by Welch's t, as *dudect* does it
 //! (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017).
 //!
-//! Long tests are left out of `cargo test`: `make timing` runs it.
+//! Behind the feature `timing`: `make timing` runs it.
 
 use crate::Kernel;
 use rand_chacha::ChaCha20Rng;

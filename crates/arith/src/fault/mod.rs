@@ -7,17 +7,17 @@
 //! something, kernel by kernel.
 //!
 //! The operation calls `pass` and its relatives where something lies in memory. They are empty functions unless this
-//! crate is tested or has the feature `faults`: what ships has none of this.
+//! crate has the feature `faults`: what ships has none of this.
 //!
 //! Not covered: instructions that are skipped or altered, two faults in one operation, and a result that changes after
 //! it was checked. The last, s ± 2^k, is wrong modulo each prime, so that its power shows no factor of n but by chance.
 
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 mod flip;
 
 use crate::kernel::LaneKernel;
 
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 pub use flip::{Fault, sizes, with_fault};
 
 /// Where a bit is flipped.
@@ -61,7 +61,7 @@ pub enum Place {
     PublicExponent,
 }
 
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 impl Place {
     /// Every place, in the order of an operation; those of the key come last.
     pub const ALL: [Self; 18] = [
@@ -99,24 +99,24 @@ impl Place {
     }
 }
 
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 pub(crate) use flip::{pass, pass_bytes};
 
 /// Words in memory at a place of the operation.
-#[cfg(not(any(test, feature = "faults")))]
+#[cfg(not(feature = "faults"))]
 #[inline(always)]
 pub(crate) fn pass(_: Place, _: &mut [u64]) {}
 
 /// Bytes in memory at a place of the operation.
-#[cfg(not(any(test, feature = "faults")))]
+#[cfg(not(feature = "faults"))]
 #[inline(always)]
 pub(crate) fn pass_bytes(_: Place, _: &mut [u8]) {}
 
 /// Prepared moduli at a place of the operation.
 #[inline(always)]
 pub(crate) fn pass_moduli<K: LaneKernel>(place: Place, kernel: K, moduli: &mut K::Moduli) {
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     kernel.for_each_constant(moduli, &mut |words| pass(place, words));
-    #[cfg(not(any(test, feature = "faults")))]
+    #[cfg(not(feature = "faults"))]
     let _ = (place, kernel, moduli);
 }

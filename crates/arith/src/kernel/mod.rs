@@ -128,7 +128,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// Copies the modulus of a lane of `from` into a lane of `to`; both have equally many limbs.
     fn copy_modulus(self, to: &mut Self::Moduli, lane: usize, from: &Self::Moduli, from_lane: usize);
     /// Visits the constants of prepared moduli as they lie in memory.
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Self::Moduli, visit: &mut dyn FnMut(&mut [u64]));
     /// Copies a lane of a value as it is.
     fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {

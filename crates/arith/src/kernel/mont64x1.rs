@@ -52,7 +52,7 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
         moduli.copy_from(modulus);
     }
 
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Modulus, visit: &mut dyn FnMut(&mut [u64])) {
         moduli.for_each_number(visit);
     }

@@ -1,8 +1,9 @@
 //! The strong probable-prime test.
 
+use crate::keys::for_each_kernel;
 use num_bigint::BigUint;
 use rsalab_arith::candidate::Tester;
-use rsalab_arith::{Error, Kernel, kernels};
+use rsalab_arith::{Error, Kernel};
 
 /// The definition, on num-bigint.
 fn is_strong_probable_prime(w: &BigUint, b: &BigUint) -> bool {
@@ -35,15 +36,6 @@ fn judge(kernel: Kernel, len: usize, batch: usize, pairs: &[(BigUint, BigUint)])
         verdicts.extend(passed);
     }
     verdicts
-}
-
-fn for_each_kernel(check: impl Fn(Kernel)) {
-    for info in kernels() {
-        match Kernel::named(info.name) {
-            Ok(kernel) => check(kernel),
-            Err(reason) => eprintln!("skipped: {reason}"),
-        }
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! `RSALAB_CONFORMANCE=full` runs every size with 1,000 random inputs, which takes minutes.
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use rsalab_engines::{
     Engine, Exponent, Job, Limits, Mode, Op, Own, StudyKey, Textbook, Worker,
@@ -76,10 +76,19 @@ fn own_conforms_on(kernel: &KernelInfo, scope: &Scope) {
     assert_eq!(passes(own, scope), all, "{}", kernel.name);
 }
 
+/// The kernels, but for forms on arrays where their kernels run: those wait for the long tests, which set
+/// `RSALAB_ALL_KERNELS`.
+fn kernels_here() -> impl Iterator<Item = KernelInfo> {
+    let all = env::var_os("RSALAB_ALL_KERNELS").is_some();
+    kernels()
+        .into_iter()
+        .filter(move |kernel| all || !kernel.runs_in_vectors_too())
+}
+
 /// Every operation on every kernel, and on the first every size.
 #[test]
 fn own_conforms_on_every_kernel() {
-    for (place, kernel) in kernels().into_iter().enumerate() {
+    for (place, kernel) in kernels_here().enumerate() {
         let mut scope = scope();
         if kernel.is_for_tests() {
             // Vectors on arrays. With doubles, each product is a function of the C library: a key of 1024 bits takes a
@@ -121,7 +130,7 @@ fn own_conforms_without_the_crt() {
     let sizes = scope().sizes;
     // Every kernel agrees with the others in `arith`'s tests: here the smallest size is enough for those that are slow.
     let size = |kernel: &KernelInfo| if kernel.is_for_tests() { 1 } else { 2 };
-    let every = kernels().into_iter().map(|kernel| (kernel.name, size(&kernel), false));
+    let every = kernels_here().map(|kernel| (kernel.name, size(&kernel), false));
     let bare = (kernels()[0].name, 2, true);
     for (kernel, count, bare) in every.chain([bare]) {
         let Ok(own) = Own::with_kernel(kernel) else {

@@ -1,11 +1,11 @@
 //! The CPU backend against an arithmetic of another author, and what comes of backends that are wrong.
 
+use crate::kernels::kernels_here;
 use num_bigint::BigUint;
 use rsalab_rsa::{
     Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Operation, Prepared,
     PreparedMultiKey, PrivateKey, PublicKey, Status,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict_on, prime_pair_strict},
-    kernels,
     random::InsecureStudySeed,
 };
 
@@ -40,13 +40,10 @@ fn edges(n: &BigUint) -> Vec<(BigUint, bool)> {
 
 #[test]
 fn batches_of_every_size_give_what_the_model_gives() {
-    let available = kernels()
-        .into_iter()
-        .filter(|kernel| kernel.available.is_ok())
-        .map(|kernel| {
-            let backend = CpuBackend::named(kernel.name).expect("it is available");
-            (backend, kernel.name)
-        });
+    let available = kernels_here().map(|kernel| {
+        let backend = CpuBackend::named(kernel.name).expect("it is available");
+        (backend, kernel.name)
+    });
     // Alone, and with others for what is left over of a pass.
     for (backend, kernel) in available.chain([(CpuBackend::auto(), Kernel::auto().name())]) {
         assert_eq!(backend.kernel(), kernel);
@@ -135,11 +132,8 @@ enum Fault {
 /// Each key of a ring does what it does alone.
 #[test]
 fn keys_of_a_ring_do_what_they_do_alone() {
-    for info in kernels() {
-        let Ok(backend) = CpuBackend::named(info.name) else {
-            eprintln!("skipped: {} is not for this machine", info.name);
-            continue;
-        };
+    for info in kernels_here() {
+        let backend = CpuBackend::named(info.name).unwrap();
         let mut rng = InsecureStudySeed::new([5; 32]).stream(0);
         let keys: Vec<PrivateKey> = (0..5)
             .map(|_| {

@@ -6,6 +6,7 @@ mod blind;
 mod bulk;
 mod fixed_keys;
 mod format;
+mod kernels;
 mod keys;
 mod many;
 mod multi_prime;

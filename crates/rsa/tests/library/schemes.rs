@@ -1,25 +1,17 @@
 //! Schemes: every hash and every kernel, lengths at their edges, and what must not be accepted.
 
-use crate::fixed_keys;
+use crate::{fixed_keys, kernels::backends};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_rsa::{
-    Backend, CpuBackend, Error, Kernel, PrivateKey, PublicKey, Status,
+    Backend, CpuBackend, Error, PrivateKey, PublicKey, Status,
     encryption::{DecryptionKey, EncryptionKey},
     hash::Hash,
-    kernels,
     random::InsecureStudySeed,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
     signing::{Signer, SigningKey, Verifier, VerifyingKey},
 };
 use signature::{Keypair, RandomizedSigner, SignatureEncoding, Signer as _};
-
-fn backends() -> impl Iterator<Item = CpuBackend> {
-    kernels()
-        .into_iter()
-        .filter(|kernel| kernel.available.is_ok())
-        .map(|kernel| CpuBackend::new(Kernel::named(kernel.name).expect("it is available")))
-}
 
 fn key(bits: usize) -> PrivateKey {
     fixed_keys::key(9, bits as u64, bits)

@@ -1,20 +1,19 @@
 //! RSASSA-PSS with SHAKE128 and SHAKE256 (RFC 8702): what is accepted, what is refused, and keys that are for it alone.
 //! Its published vectors are in wycheproof.rs, the digests in hash.rs.
 
-use crate::fixed_keys;
+use crate::{fixed_keys, kernels::backends};
 use der::{
     Encode,
     asn1::{AnyRef, BitStringRef, ObjectIdentifier},
 };
 use rsalab_rsa::{
-    Backend, CpuBackend, Error, Kernel, PrivateKey,
+    Backend, CpuBackend, Error, PrivateKey,
     encryption::{DecryptionKey, EncryptionKey},
     format::{
         Encoding, PrivateFormat, PublicFormat, Usage, encode_private_for, encode_public, encode_public_for,
         load_private, load_public,
     },
     hash::Hash,
-    kernels,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
     signing::{SigningKey, VerifyingKey},
 };
@@ -24,13 +23,6 @@ const BOTH: [(Hash, &str, usize); 2] = [
     (Hash::Shake128, "1.3.6.1.5.5.7.6.30", 32),
     (Hash::Shake256, "1.3.6.1.5.5.7.6.31", 64),
 ];
-
-fn backends() -> impl Iterator<Item = CpuBackend> {
-    kernels()
-        .into_iter()
-        .filter(|kernel| kernel.available.is_ok())
-        .map(|kernel| CpuBackend::new(Kernel::named(kernel.name).expect("it is available")))
-}
 
 fn key(bits: usize) -> PrivateKey {
     fixed_keys::key(12, bits as u64, bits)

@@ -145,7 +145,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
         }
     }
 
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Moduli<N>, visit: &mut dyn FnMut(&mut [u64])) {
         moduli.for_each_constant(visit);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Moduli<const N: usize> {
 
 impl<const N: usize> Moduli<N> {
     /// Visits the constants as they lie in memory.
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     pub(super) fn for_each_constant(&mut self, visit: &mut dyn FnMut(&mut [u64])) {
         for number in &mut self.plain {
             visit(number);

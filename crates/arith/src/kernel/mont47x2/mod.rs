@@ -107,7 +107,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         }
     }
 
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Moduli<V::Plan, N>, visit: &mut dyn FnMut(&mut [u64])) {
         moduli.for_each_constant(visit);
     }

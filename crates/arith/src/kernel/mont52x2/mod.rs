@@ -178,7 +178,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         moduli.active = lanes;
     }
 
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Moduli<N>, visit: &mut dyn FnMut(&mut [u64])) {
         moduli.for_each_constant(visit);
     }

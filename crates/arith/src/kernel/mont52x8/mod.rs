@@ -208,7 +208,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         moduli.plain[lane].copy_from_slice(modulus.n());
     }
 
-    #[cfg(any(test, feature = "faults"))]
+    #[cfg(feature = "faults")]
     fn for_each_constant(self, moduli: &mut Moduli, visit: &mut dyn FnMut(&mut [u64])) {
         moduli.for_each_constant(visit);
     }

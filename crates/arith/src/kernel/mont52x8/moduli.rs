@@ -42,7 +42,7 @@ pub(super) fn vec8s_mut(words: &mut [u64]) -> &mut [Vec8] {
     words.as_chunks_mut().0
 }
 
-#[cfg(any(test, feature = "faults"))]
+#[cfg(feature = "faults")]
 impl Moduli {
     /// Visits the constants as they lie in memory.
     pub(super) fn for_each_constant(&mut self, visit: &mut dyn FnMut(&mut [u64])) {

@@ -1,6 +1,6 @@
 //! Keys to test with, and numbers that are worth a try.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, env};
 
 use num_bigint::BigUint;
 use rsalab_arith::candidate::{Tester, has_small_factor};
@@ -163,8 +163,11 @@ pub(crate) fn bytes(x: &BigUint, len: usize) -> Vec<u8> {
     [vec![0; len - digits.len()], digits].concat()
 }
 
+/// Does a check with each kernel that runs here. Forms on arrays wait for the long tests where their kernels run: those
+/// set `RSALAB_ALL_KERNELS`.
 pub(crate) fn for_each_kernel(check: impl Fn(Kernel)) {
-    for info in kernels() {
+    let all = env::var_os("RSALAB_ALL_KERNELS").is_some();
+    for info in kernels().iter().filter(|info| all || !info.runs_in_vectors_too()) {
         match Kernel::named(info.name) {
             Ok(kernel) => check(kernel),
             Err(reason) => eprintln!("skipped: {reason}"),

@@ -1,8 +1,5 @@
 //! Many faults in many operations of one key, and what came of them: see [`crate::fault`].
 
-#[cfg(test)]
-mod tests;
-
 #[cfg(feature = "hazmat")]
 use crate::context::bare::{BarePrivateContext, BarePrivateScratch};
 use crate::context::{MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext};

@@ -1,5 +1,10 @@
-use super::*;
-use crate::kernels;
+//! What comes of a bit that is flipped during a private operation, with the features `faults` and `hazmat`.
+
+use num_bigint::BigUint;
+use rsalab_arith::bare::BarePrivateContext;
+use rsalab_arith::campaign::{Campaign, Way};
+use rsalab_arith::fault::{Fault, Place, with_fault};
+use rsalab_arith::{CheckedPrivateKey, Kernel, Status, kernels};
 
 /// 2^127 - 1 and 2^130 - 5: short, so that many faults take little time.
 fn key() -> CheckedPrivateKey {
@@ -17,7 +22,7 @@ fn for_each_kernel(check: impl Fn(Kernel)) {
     }
 }
 
-/// A few faults at each place of each kernel; `make test-all` has more of each, in keys of 512 bits.
+/// A few faults at each place of each kernel; the example `faults` flips more of each, in keys of 512 bits.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "an assertion stops at what a flipped bit breaks")]
 fn no_wrong_result_is_released() {
@@ -47,7 +52,6 @@ fn no_wrong_result_is_released() {
 
 /// Without the check wrong results come out: the faults are real, and the campaign finds them.
 #[test]
-#[cfg(feature = "hazmat")]
 fn without_the_check_wrong_results_are_released() {
     let key = key();
     for_each_kernel(|kernel| {
@@ -61,11 +65,7 @@ fn without_the_check_wrong_results_are_released() {
 
 /// One signature with a wrong half gives the key away: what the check is for.
 #[test]
-#[cfg(feature = "hazmat")]
 fn a_wrong_half_reveals_a_prime() {
-    use crate::bare::BarePrivateContext;
-    use num_bigint::BigUint;
-
     let key = key();
     let context = BarePrivateContext::new(&key, Kernel::named("mont64x1_portable").unwrap());
     let len = context.modulus_len();
@@ -77,7 +77,7 @@ fn a_wrong_half_reveals_a_prime() {
         bit: 5,
     };
     let (_, flipped) = with_fault(fault, || {
-        context.apply(&mut context.scratch(), &input, &mut output, &mut [crate::Status::Done])
+        context.apply(&mut context.scratch(), &input, &mut output, &mut [Status::Done])
     });
     assert!(flipped);
     let number = |bytes: &[u8]| BigUint::from_bytes_be(bytes);
