@@ -9,6 +9,7 @@
 //! | is anything else | a whole, which the library for keys reads |
 
 use std::{
+    cell::Cell,
     fs::File,
     io::{self, BufRead, Chain, Cursor, Read, stdin},
     sync::Arc,
@@ -67,6 +68,8 @@ pub(crate) trait Sink {
 const HEAD: usize = 64 << 10;
 /// The longest line.
 const MOST_LINE: usize = 1 << 20;
+/// The longest row of a table, with all that its reader reads ahead.
+const MOST_ROW: usize = 1 << 20;
 /// Lines of a piece, and bytes of one.
 const LINES: usize = 64;
 const PIECE: usize = 64 << 10;
@@ -402,20 +405,30 @@ fn brackets(text: &[u8]) -> isize {
     each.sum()
 }
 
+/// Reads the cells of a column.
 fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &mut dyn Sink) {
+    let left = Cell::new(MOST_ROW);
     let mut table = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .flexible(true)
-        .from_reader(bytes);
+        .from_reader(Rows { bytes, left: &left });
     let (mut batch, mut len) = (Texts::with_room(PIECE), 0);
     let mut record = csv::ByteRecord::new();
     loop {
+        left.set(MOST_ROW);
         match table.read_byte_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                let issue = Issue::new("unreadable", format!("this table is damaged at line {line}"));
+                let issue = match error.kind() {
+                    csv::ErrorKind::Io(_) if left.get() == 0 => Issue::new(
+                        "unreadable",
+                        format!("a row of this table is longer than {MOST_ROW} bytes; is a quotation mark not closed?"),
+                    ),
+                    csv::ErrorKind::Io(error) => Issue::new("not-read", error.to_string()),
+                    _ => Issue::new("unreadable", format!("this table is damaged at line {line}")),
+                };
                 sink.piece(Piece {
                     document,
                     body: Body::Issue(issue),
@@ -429,7 +442,7 @@ fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &m
             .extend_from_slice(record.get(column).unwrap_or_default());
         batch.end(usize::try_from(line).unwrap_or(usize::MAX));
         len += record.as_slice().len();
-        if batch.count() == LINES {
+        if batch.count() == LINES || batch.bytes() > PIECE {
             sink.read(std::mem::take(&mut len));
             let body = Body::Moduli(batch.take());
             sink.piece(Piece { document, body });
@@ -437,4 +450,24 @@ fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &m
     }
     let body = Body::Moduli(batch.take());
     sink.piece(Piece { document, body });
+}
+
+/// The bytes of a table, as many for one row as `left` says: a quotation mark that is not closed makes one row of all
+/// that follows.
+struct Rows<'a, 'b> {
+    bytes: Bytes<'b>,
+    left: &'a Cell<usize>,
+}
+
+impl Read for Rows<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::other("the row is too long"));
+        }
+        let most = buffer.len().min(left);
+        let read = self.bytes.read(&mut buffer[..most])?;
+        self.left.set(left - read);
+        Ok(read)
+    }
 }

@@ -175,6 +175,23 @@ fn a_column_may_have_another_name() {
     assert_eq!(places(&report, folder.path()), ["t.csv, line 2", "t.csv, line 3"]);
 }
 
+/// All that follows a quotation mark which is not closed is one cell: memory is not, and the rows before it are read.
+#[test]
+fn a_quotation_mark_that_is_not_closed_ends_a_table() {
+    let keys = family(2, 44);
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows: Vec<String> = keys.iter().map(|key| format!("1,{}\n", hex(key.public()))).collect();
+    let rest = "2,ab\n".repeat(300_000);
+    write(folder.path(), "t.csv", format!("id,n\n{}\"{rest}", rows.concat()));
+    let report = audit(folder.path());
+    let found = found(&report, folder.path());
+    let rows = ["t.csv, line 2".to_owned(), "t.csv, line 3".to_owned()];
+    assert_eq!(found[0], ("shared-prime", rows.to_vec()));
+    assert_eq!(found[1..], [("unreadable", vec!["t.csv".to_owned()])]);
+    let said = format!("{:?}", report.findings);
+    assert!(said.contains("a quotation mark not closed?"), "{said}");
+}
+
 #[test]
 fn what_belongs_together_is_no_duplicate_and_copies_are() {
     let keys = family(1, 43);
