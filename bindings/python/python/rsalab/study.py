@@ -53,23 +53,24 @@ Report: TypeAlias = bool | Callable[[Progress], object] | None
 _CELL_NUMBERS = (
     "confidence ops_per_s ops_per_s_low ops_per_s_high ns_per_op_median ns_per_op_low ns_per_op_high ns_per_op_mean "
     "ns_per_op_min ns_per_op_max ns_per_op_stabilised_q1 ns_per_op_stabilised_median ns_per_op_stabilised_q3 "
-    "tsc_ticks_per_op tests_per_op ratio ratio_low ratio_high luck_corrected_ops_per_s luck_corrected_ops_per_s_low "
-    "luck_corrected_ops_per_s_high luck_corrected_ratio luck_corrected_ratio_low luck_corrected_ratio_high "
-    "time_lost".split()
+    "tsc_ticks_per_op tests_per_op ratio ratio_low ratio_high speedup speedup_low speedup_high "
+    "luck_corrected_ops_per_s luck_corrected_ops_per_s_low luck_corrected_ops_per_s_high "
+    "luck_corrected_ratio luck_corrected_ratio_low luck_corrected_ratio_high time_lost".split()
 )
 _CELL_INTEGERS = (
-    "bits threads batch message_bits symbols block_symbols blocks samples operations disturbed_blocks".split()
+    "bits threads batch message_bits symbols block_symbols primes keys message_bytes blocks samples operations "
+    "disturbed_blocks".split()
 )
 # What tells cells of a group from cells of another, and what is said about a ratio.
-_JOB = "op bits threads batch mode bare exponent message_bits symbols block_symbols".split()
+_JOB = "op bits threads batch mode bare exponent message_bits symbols block_symbols primes keys message_bytes".split()
 _RATIO = (
     "engine ratio_to ratio ratio_low ratio_high ratio_differs_in luck_corrected_ratio luck_corrected_ratio_low "
     "luck_corrected_ratio_high ratio_uncorrected".split()
 )
 # The types of what `export --samples` writes; all other columns are text.
 _SAMPLE_INTEGERS = (
-    "bits threads batch message_bits symbols block_symbols group session block round sample elapsed_ns tsc_ticks "
-    "operations primality_tests".split()
+    "bits threads batch message_bits symbols block_symbols primes keys message_bytes group session block round sample "
+    "elapsed_ns tsc_ticks operations primality_tests".split()
 )
 _FLAGS = ("bare", "counted")
 # As many as a notebook shows of a study at once; an article has dozens.
@@ -274,8 +275,9 @@ class Study:
         """A row for each engine that was compared with the first one of its group: the ratio of speeds, with its
         interval, over rounds; in which conditions the two differ. The columns are among those of `cells`.
         """
-        names = [*_JOB, *_RATIO]
         kinds = self.cells.kinds
+        # An earlier program knew of fewer conditions.
+        names = [name for name in (*_JOB, *_RATIO) if name in kinds]
         places = [list(kinds).index(name) for name in names]
         ratio = list(kinds).index("ratio")
 

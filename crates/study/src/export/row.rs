@@ -115,3 +115,36 @@ impl Field {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs};
+
+    use super::*;
+
+    /// The names in one of the lists of the Python package, which has no other way to know types of columns.
+    fn python(list: &str) -> BTreeSet<String> {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../bindings/python/python/rsalab/study.py"
+        );
+        let source = fs::read_to_string(path).unwrap();
+        let (_, rest) = source.split_once(&format!("\n{list} = ")).unwrap();
+        let (names, _) = rest.split_once(".split()").unwrap();
+        let words = names.split(|sign: char| !sign.is_ascii_lowercase() && sign != '_');
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_python_package_knows_which_columns_are_numbers() {
+        let numbers = COLUMNS.iter().filter_map(|&(name, field)| match field {
+            Number(_) | OptionalNumber(_) => Some(name.to_owned()),
+            _ => None,
+        });
+        let numbers: BTreeSet<String> = numbers.collect();
+        assert_eq!(python("_SAMPLE_INTEGERS"), numbers);
+        // What tells one cell from another stands in `results.csv` under the same names.
+        let of_a_cell = numbers.intersection(&python("_JOB")).cloned().collect::<BTreeSet<_>>();
+        assert!(of_a_cell.contains("message_bytes") && of_a_cell.is_subset(&python("_CELL_INTEGERS")));
+    }
+}
