@@ -11,7 +11,7 @@ program=$(realpath "$1")
 plan=$(realpath "$(dirname "$0")/parts.toml")
 moduli_script=$(realpath "$(dirname "$0")/moduli.sh")
 keys=${2:-20000}
-moduli=${3:-3000}
+moduli=${3:-20000}
 pairs=${4:-0}
 same_plan=$(realpath "$(dirname "$0")/agreement.toml")
 say() { echo "slurm-test: $*"; }
@@ -101,6 +101,12 @@ say "three nodes are up: $(sinfo -V)"
 submitted() { sh "$1/submit.sh"; }
 ended() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 running() { squeue -h -t R -j "$1" -o %N | grep -q "$2"; }
+# Waits until a job runs on a node that is to be killed.
+until_running() {
+  until_true 120 seen "$1" "$2"
+  running "$1" "$2" || fail "job $1 ended before a node could be killed: give it more to do"
+}
+seen() { running "$1" "$2" || ended "$1"; }
 
 cd "$work"
 # Keys: a node is killed in the middle, and what ran there is requeued.
@@ -110,7 +116,7 @@ line=$(submitted "$work/keys")
 say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
 merge=$(echo "$line" | sed 's/.*merge: job //')
-until_true 120 running "$parts" n2
+until_running "$parts" n2
 sleep 3
 running "$parts" n2 || fail "no task ran on n2"
 say "killing n2: its daemon and its tasks"
@@ -137,7 +143,7 @@ line=$(submitted "$work/study")
 say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
 merge=$(echo "$line" | sed 's/.*merge: job //')
-until_true 120 running "$parts" n3
+until_running "$parts" n3
 sleep 2
 say "killing n3"
 kill -9 "$(cat "$work/slurmd-n3.pid")"
@@ -162,7 +168,7 @@ line=$(submitted "$work/audit")
 say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
 merge=$(echo "$line" | sed 's/.*merge: job //')
-until_true 120 running "$parts" n1
+until_running "$parts" n1
 say "killing n1"
 kill -9 "$(cat "$work/slurmd-n1.pid")"
 for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done

@@ -104,7 +104,7 @@ step "Python: clippy" $cargo clippy --release --locked --package rsalab-python -
 step "Python" sh scripts/python.sh
 # Parts of keys, of a study and of an audit, on three nodes of which one is lost.
 step "Ray: three nodes" sh scripts/ray-test.sh 6000 2000
-step "Slurm: three nodes" sh scripts/slurm-test.sh target/release/rsalab 20000 2000
+step "Slurm: three nodes" sh scripts/slurm-test.sh target/release/rsalab 20000 20000
 step "recipes for many machines" sh scripts/recipes-test.sh target/release/rsalab
 # The OpenSSL provider under programs that are installed here.
 provider=integrations/openssl-provider/scripts
