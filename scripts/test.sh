@@ -35,7 +35,8 @@ step() {
 # Packages for lints and documentation: default members, and peers that add no dependency. Others have lints in
 # `all`: a dependency of theirs, or one more feature of a shared crate, would be compiled for this step alone (PyO3 asks
 # `syn` for one, and with it every derive macro and what is derived is compiled once more).
-light="--workspace --features rsalab-arith/faults,rsalab-arith/timing --exclude rsalab-tracking --exclude rsalab-peer-openssl --exclude rsalab-peer-aws-lc \
+light="--workspace --features rsalab-arith/faults,rsalab-arith/timing \
+  --exclude rsalab-tracking --exclude rsalab-peer-openssl --exclude rsalab-peer-aws-lc \
   --exclude rsalab-peer-gmp --exclude rsalab-peer-rustls --exclude rsalab-python"
 
 documentation() { RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked $light --no-deps; }
@@ -89,7 +90,8 @@ step "arithmetic with assertions" \
   --package rsalab-product --lib --test library
 # Bits flipped in the memory of private operations: no wrong result is released.
 step "faults: tests" $cargo xtask test --release --locked --package rsalab-arith --features faults,hazmat --test faults
-step "faults" $cargo run --quiet --release --locked --package rsalab-arith --features faults,hazmat --example faults -- \
+step "faults" $cargo run --quiet --release --locked --package rsalab-arith --features faults,hazmat \
+  --example faults -- \
   --faults 2000
 # Each feature of rsalab-rsa alone.
 step "features of rsalab-rsa" sh scripts/features.sh

@@ -80,9 +80,16 @@ fn own_conforms_on(kernel: &KernelInfo, scope: &Scope) {
 /// `RSALAB_ALL_KERNELS`.
 fn kernels_here() -> impl Iterator<Item = KernelInfo> {
     let all = env::var_os("RSALAB_ALL_KERNELS").is_some();
-    kernels()
-        .into_iter()
-        .filter(move |kernel| all || !kernel.runs_in_vectors_too())
+    kernels().into_iter().filter(move |kernel| {
+        let is_wanted = all || !kernel.runs_in_vectors_too();
+        if !is_wanted {
+            eprintln!(
+                "SKIPPED: {} above the kernels, since its kernel runs here: RSALAB_ALL_KERNELS",
+                kernel.name
+            );
+        }
+        is_wanted
+    })
 }
 
 /// Every operation on every kernel, and on the first every size.

@@ -11,7 +11,16 @@ pub(crate) fn kernels_here() -> impl Iterator<Item = KernelInfo> {
     kernels()
         .into_iter()
         .filter(|kernel| kernel.available.is_ok())
-        .filter(move |kernel| all || !kernel.runs_in_vectors_too())
+        .filter(move |kernel| {
+            let is_wanted = all || !kernel.runs_in_vectors_too();
+            if !is_wanted {
+                eprintln!(
+                    "SKIPPED: {} above the kernels, since its kernel runs here: RSALAB_ALL_KERNELS",
+                    kernel.name
+                );
+            }
+            is_wanted
+        })
 }
 
 /// A backend on each of them.

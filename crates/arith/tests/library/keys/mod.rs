@@ -167,7 +167,14 @@ pub(crate) fn bytes(x: &BigUint, len: usize) -> Vec<u8> {
 /// set `RSALAB_ALL_KERNELS`.
 pub(crate) fn for_each_kernel(check: impl Fn(Kernel)) {
     let all = env::var_os("RSALAB_ALL_KERNELS").is_some();
-    for info in kernels().iter().filter(|info| all || !info.runs_in_vectors_too()) {
+    for info in kernels() {
+        if !all && info.runs_in_vectors_too() {
+            eprintln!(
+                "SKIPPED: {} above the kernels, since its kernel runs here: RSALAB_ALL_KERNELS",
+                info.name
+            );
+            continue;
+        }
         match Kernel::named(info.name) {
             Ok(kernel) => check(kernel),
             Err(reason) => eprintln!("skipped: {reason}"),
