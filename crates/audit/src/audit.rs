@@ -334,10 +334,10 @@ impl Sink for Feed<'_> {
         self.batch.bytes += match &piece.body {
             Body::Whole(bytes) => bytes.len(),
             Body::Manifest(_, bytes) => bytes.len(),
-            Body::Lines(texts) | Body::Moduli(texts) => texts.bytes(),
+            Body::Lines(texts) | Body::Moduli(texts) | Body::Rows(texts) => texts.bytes(),
             Body::Issue(_) => 0,
         };
-        let is_long = matches!(piece.body, Body::Lines(_) | Body::Moduli(_));
+        let is_long = matches!(piece.body, Body::Lines(_) | Body::Moduli(_) | Body::Rows(_));
         self.batch.pieces.push(piece);
         if self.batch.pieces.len() >= TOGETHER || self.batch.bytes >= MOST_BYTES || is_long {
             self.flush();

@@ -24,6 +24,7 @@ impl Location {
             Place::Key(number) => format!("{file}, key {number}"),
             Place::Line(number) => format!("{file}, line {number}"),
             Place::Block(number) => format!("{file}, block {number}"),
+            Place::Row(number) => format!("{file}, row {number}"),
             _ => file.to_string(),
         }
     }
@@ -73,7 +74,7 @@ pub(crate) fn order_of_places(one: &[Location], other: &[Location]) -> Ordering 
 /// Places in a file, as they follow each other.
 pub(crate) fn order(place: Place) -> usize {
     match place {
-        Place::Key(number) | Place::Line(number) | Place::Block(number) => number,
+        Place::Key(number) | Place::Line(number) | Place::Block(number) | Place::Row(number) => number,
         _ => 0,
     }
 }

@@ -37,6 +37,7 @@ pub(crate) enum Where {
     Key(u64),
     Line(u64),
     Block(u64),
+    Row(u64),
 }
 
 impl From<Place> for Where {
@@ -45,6 +46,7 @@ impl From<Place> for Where {
             Place::Key(number) => Where::Key(number as u64),
             Place::Line(number) => Where::Line(number as u64),
             Place::Block(number) => Where::Block(number as u64),
+            Place::Row(number) => Where::Row(number as u64),
             _ => Where::Whole,
         }
     }
@@ -58,6 +60,7 @@ impl From<Where> for Place {
             Where::Key(at) => Place::Key(number(at)),
             Where::Line(at) => Place::Line(number(at)),
             Where::Block(at) => Place::Block(number(at)),
+            Where::Row(at) => Place::Row(number(at)),
         }
     }
 }

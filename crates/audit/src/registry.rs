@@ -50,7 +50,7 @@ struct File {
     /// RSA keys, read or not.
     keys: usize,
     foreign: usize,
-    unknown: Vec<usize>,
+    unknown: Vec<Place>,
     unknown_count: usize,
     has_records: bool,
     /// It is no key, but a manifest or an archive.
@@ -76,7 +76,7 @@ pub(crate) struct Registry {
     private: usize,
 }
 
-/// Lines without a key of which a document keeps the numbers.
+/// Lines or rows without a key of which a document keeps the numbers.
 const MOST_LINES: usize = 20;
 
 /// Facts that a piece holds of its document, besides keys.
@@ -84,7 +84,7 @@ const MOST_LINES: usize = 20;
 pub(crate) struct About {
     pub(crate) keys: usize,
     pub(crate) foreign: usize,
-    pub(crate) unknown: Vec<usize>,
+    pub(crate) unknown: Vec<Place>,
     pub(crate) has_records: bool,
     pub(crate) unread: Option<Issue>,
     pub(crate) promises: Option<Vec<Promise>>,
@@ -292,15 +292,15 @@ impl Registry {
                 issues.push((Place::Whole, Issue::new("no-key", what)));
             }
             if has_key && !file.has_records {
-                for &line in &file.unknown {
-                    issues.push((
-                        Place::Line(line),
-                        Issue::new("unreadable", "this line among keys is none"),
-                    ));
+                let is_table = matches!(file.unknown.first(), Some(Place::Row(_)));
+                let (line, lines) = if is_table { ("row", "rows") } else { ("line", "lines") };
+                for &place in &file.unknown {
+                    let what = format!("this {line} among keys is none");
+                    issues.push((place, Issue::new("unreadable", what)));
                 }
                 let more = file.unknown_count - file.unknown.len();
                 if more > 0 {
-                    let what = format!("{more} more lines among keys are none");
+                    let what = format!("{more} more {lines} among keys are none");
                     issues.push((Place::Whole, Issue::new("unreadable", what)));
                 }
             }

@@ -36,6 +36,8 @@ struct Where<'a> {
     line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     block: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -115,11 +117,13 @@ fn place(location: &Location) -> Where<'_> {
         key: None,
         line: None,
         block: None,
+        row: None,
     };
     match location.place {
         Place::Key(number) => found.key = Some(number),
         Place::Line(number) => found.line = Some(number),
         Place::Block(number) => found.block = Some(number),
+        Place::Row(number) => found.row = Some(number),
         _ => {}
     }
     found

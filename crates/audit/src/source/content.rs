@@ -10,7 +10,8 @@ use rsalab_rsa::{
 use super::{
     line::{self, Line, MODULUS},
     manifest::Manifest,
-    reader::Body,
+    piece::Body,
+    texts::Texts,
 };
 use crate::{issue::Issue, key::unread};
 
@@ -29,8 +30,8 @@ pub(crate) struct Content {
     pub(crate) items: Vec<Item>,
     /// Keys of other algorithms.
     pub(crate) foreign: usize,
-    /// Lines that are no key, and may have been one.
-    pub(crate) unknown: Vec<usize>,
+    /// Lines, or rows of a table, that are no key, and may have been one.
+    pub(crate) unknown: Vec<Place>,
     /// `true` if lines are of a zone file, where others than keys belong.
     pub(crate) has_records: bool,
     /// Issues with the document.
@@ -50,18 +51,11 @@ pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
         },
         Body::Lines(lines) => {
             for (number, text) in lines.iter() {
-                content.add_line(number, line::line(text, reading));
+                content.add_line(Place::Line(number), line::line(text, reading));
             }
         }
-        Body::Moduli(cells) => {
-            for (number, cell) in cells.iter() {
-                let key = line::modulus(cell.trim_ascii(), reading.limits);
-                match key {
-                    Some(key) => content.add_line(number, Line::One(MODULUS, key)),
-                    None => content.unknown.push(number),
-                }
-            }
-        }
+        Body::Moduli(cells) => content.add_moduli(cells, Place::Line, reading),
+        Body::Rows(cells) => content.add_moduli(cells, Place::Row, reading),
         Body::Manifest(name, bytes) => content.manifest = Some(Manifest::read(bytes, name)),
         Body::Issue(issue) => content.issues.push(issue.clone()),
     }
@@ -69,33 +63,43 @@ pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
 }
 
 impl Content {
-    fn add(&mut self, found: Vec<rsalab_rsa::format::Found>, line: Option<usize>) {
+    /// Adds the keys of the cells of a column.
+    fn add_moduli(&mut self, cells: &Texts, place: fn(usize) -> Place, reading: &Reading<'_>) {
+        for (number, cell) in cells.iter() {
+            match line::modulus(cell.trim_ascii(), reading.limits) {
+                Some(key) => self.add_line(place(number), Line::One(MODULUS, key)),
+                None => self.unknown.push(place(number)),
+            }
+        }
+    }
+
+    fn add(&mut self, found: Vec<rsalab_rsa::format::Found>, place: Option<Place>) {
         for found in found {
             if found.is_foreign {
                 self.foreign += 1;
                 continue;
             }
             self.items.push(Item {
-                place: line.map_or(found.place, Place::Line),
+                place: place.unwrap_or(found.place),
                 form: found.key.as_ref().map_or("a key", |loaded| loaded.content.name()),
                 key: found.key.map_err(|error| unread(&error)),
             });
         }
     }
 
-    fn add_line(&mut self, number: usize, line: Line) {
+    fn add_line(&mut self, place: Place, line: Line) {
         match line {
             Line::Blank => {}
-            Line::Keys(found) => self.add(found, Some(number)),
+            Line::Keys(found) => self.add(found, Some(place)),
             Line::One(_, Err(error)) if is_foreign(&error) => self.foreign += 1,
             Line::One(form, key) => self.items.push(Item {
-                place: Place::Line(number),
+                place,
                 form,
                 key: key.map(|key| bare(line::public(key))).map_err(|error| unread(&error)),
             }),
             Line::Foreign => self.foreign += 1,
             Line::Other => self.has_records = true,
-            Line::Unknown => self.unknown.push(number),
+            Line::Unknown => self.unknown.push(place),
         }
     }
 }

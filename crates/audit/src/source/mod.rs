@@ -4,8 +4,10 @@
 //! |---|---|
 //! | which files are there | `inventory` |
 //! | what kind of file is it, and in which pieces is it read | `reader` |
+//! | what is a piece | `piece` |
 //! | how are lines and cells kept | `texts` |
 //! | what becomes of the bytes that were read ahead | `wiped` |
+//! | how is a table in Parquet read | `parquet` |
 //! | which keys are in a piece | `content` |
 //! | what is on a line | `line` |
 //! | what number do digits name | `digits` |
@@ -18,6 +20,8 @@ mod dns;
 mod inventory;
 mod line;
 mod manifest;
+mod parquet;
+mod piece;
 mod reader;
 mod texts;
 mod wiped;
@@ -26,4 +30,5 @@ pub(crate) use content::{Item, content};
 pub use inventory::Inventory;
 pub(crate) use inventory::{Entry, looks_like_key};
 pub(crate) use manifest::Promise;
-pub(crate) use reader::{Body, Document, Piece, Reader, Sink};
+pub(crate) use piece::{Body, Document, Piece, Sink};
+pub(crate) use reader::Reader;

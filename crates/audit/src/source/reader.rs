@@ -5,6 +5,7 @@
 //! | is a TAR archive | the files in it |
 //! | begins as the manifest of a folder of ours | what that promises |
 //! | has a line of names of columns, one of which is that of a modulus | the cells of that column |
+//! | is a table in Apache Parquet | the cells of its column of moduli |
 //! | is text without PEM or JSON | lines; a DNS record in brackets is one |
 //! | is anything else | a whole, which the library for keys reads |
 
@@ -15,54 +16,18 @@ use std::{
     sync::Arc,
 };
 
+use bytes::Bytes;
 use rsalab_rsa::format::MAX_SET_LEN;
 use zeroize::Zeroizing;
 
-use super::{inventory::Entry, manifest, texts::Texts, wiped::WipedReader};
+use super::{
+    inventory::Entry,
+    manifest, parquet,
+    piece::{Body, COLUMNS, Document, PIECE, Piece, Sink},
+    texts::Texts,
+    wiped::WipedReader,
+};
 use crate::issue::Issue;
-
-/// A file that is looked at.
-#[derive(Debug)]
-pub(crate) struct Document {
-    pub(crate) name: Arc<str>,
-    /// It was named, rather than found in a folder or an archive.
-    pub(crate) is_named: bool,
-    /// It holds other documents, and no key itself.
-    pub(crate) is_archive: bool,
-}
-
-/// A part of a document.
-#[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) document: u32,
-    pub(crate) body: Body,
-}
-
-/// Contents of a piece.
-#[derive(Debug)]
-pub(crate) enum Body {
-    Whole(Zeroizing<Vec<u8>>),
-    /// Lines.
-    Lines(Texts),
-    /// Cells of a column of moduli.
-    Moduli(Texts),
-    /// The manifest of a folder, with its name.
-    Manifest(Arc<str>, Vec<u8>),
-    /// It is none of them, for this reason.
-    Issue(Issue),
-}
-
-/// Whoever takes what is read.
-pub(crate) trait Sink {
-    /// Takes a document, and gives it a number.
-    fn document(&mut self, document: Document) -> u32;
-
-    /// Takes a piece of a document.
-    fn piece(&mut self, piece: Piece);
-
-    /// Is told that so many bytes were read.
-    fn read(&mut self, bytes: usize);
-}
 
 /// Bytes by which the kind of a file is known.
 const HEAD: usize = 64 << 10;
@@ -70,16 +35,12 @@ const HEAD: usize = 64 << 10;
 const MOST_LINE: usize = 1 << 20;
 /// The longest row of a table, with all that its reader reads ahead.
 const MOST_ROW: usize = 1 << 20;
-/// Lines of a piece, and bytes of one.
+/// Lines of a piece.
 const LINES: usize = 64;
-const PIECE: usize = 64 << 10;
 /// Bytes that are asked of the system at once.
 const BUFFER: usize = 64 << 10;
 /// Lines of a DNS record in brackets.
 const MOST_RECORD: usize = 256;
-
-/// Names of a column of moduli.
-const COLUMNS: [&str; 5] = ["modulus", "n", "rsa_modulus", "public_modulus", "rsa_n"];
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +52,7 @@ pub(crate) struct Reader<'a> {
 }
 
 /// The beginning of a file, and the rest.
-type Bytes<'a> = Chain<Cursor<Zeroizing<Vec<u8>>>, &'a mut dyn Read>;
+type FileBytes<'a> = Chain<Cursor<Zeroizing<Vec<u8>>>, &'a mut dyn Read>;
 
 impl Reader<'_> {
     /// Reads a file.
@@ -108,10 +69,30 @@ impl Reader<'_> {
         };
         match &entry.path {
             Some(path) => match File::open(path) {
-                Ok(file) => self.read_stream(document, &mut file.take(most), entry.len, true, sink),
+                Ok(file) => self.read_file(document, file, entry.len, most, sink),
                 Err(error) => not_read(document, &error, sink),
             },
             None => self.read_stream(document, &mut stdin().lock().take(most), None, true, sink),
+        }
+    }
+
+    /// Reads a file of the file system.
+    fn read_file(self, document: Document, mut file: File, len: Option<u64>, most: u64, sink: &mut dyn Sink) {
+        let magic = parquet::MAGIC;
+        let mut head = Zeroizing::new(Vec::with_capacity(magic.len()));
+        if let Err(error) = file.by_ref().take(most.min(magic.len() as u64)).read_to_end(&mut head) {
+            return not_read(document, &error, sink);
+        }
+        match parquet::seekable(&file) {
+            Some(all) if head.as_slice() == magic => {
+                let number = sink.document(document);
+                parquet::rows(file, all, most, self.column, number, sink);
+            }
+            _ => {
+                let left = most - head.len() as u64;
+                let mut bytes = Cursor::new(head).chain(file.take(left));
+                self.read_stream(document, &mut bytes, len, true, sink);
+            }
         }
     }
 
@@ -138,7 +119,16 @@ impl Reader<'_> {
         let is_all = head.len() < HEAD;
         let name = document.name.clone();
         let number = sink.document(document);
-        let body = if let Some(what) = not_read_here(&head) {
+        let body = if head.starts_with(parquet::MAGIC) {
+            // It is read from its end on.
+            match self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink) {
+                Body::Whole(mut table) => {
+                    let (len, table) = (table.len() as u64, Bytes::from(std::mem::take(&mut *table)));
+                    return parquet::rows(table, len, len, self.column, number, sink);
+                }
+                issue => issue,
+            }
+        } else if let Some(what) = not_read_here(&head) {
             Body::Issue(Issue::new("not-examined", what))
         } else if manifest::is(&head) {
             self.whole(head, rest, |bytes| Body::Manifest(name, bytes), sink)
@@ -183,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    fn read_archive(self, document: Document, bytes: &mut Bytes<'_>, sink: &mut dyn Sink) {
+    fn read_archive(self, document: Document, bytes: &mut FileBytes<'_>, sink: &mut dyn Sink) {
         let archive = document.name.clone();
         let number = sink.document(Document {
             is_archive: true,
@@ -272,10 +262,8 @@ fn not_read(document: Document, error: &io::Error, sink: &mut dyn Sink) {
 
 /// The command that makes a file that is read here of one that is not.
 fn not_read_here(head: &[u8]) -> Option<String> {
-    if head.starts_with(b"PAR1") {
-        let what = "it is a table in Apache Parquet; give its column of moduli as text: `duckdb -csv -c \"SELECT \
-                    hex(modulus) AS modulus FROM 'FILE'\" | rsalab audit -`";
-        return Some(what.to_owned());
+    if head.starts_with(parquet::ENCRYPTED) {
+        return Some("it is an encrypted table in Apache Parquet; give its column of moduli as text".to_owned());
     }
     compression(head).map(|how| format!("it is compressed; give it unpacked: `{how} FILE | rsalab audit -`"))
 }
@@ -326,7 +314,7 @@ fn first_line(head: &[u8]) -> &[u8] {
 }
 
 /// Reads lines. A DNS record that goes on over several of them, in brackets, is one.
-fn lines(document: u32, bytes: Bytes<'_>, sink: &mut dyn Sink) {
+fn lines(document: u32, bytes: FileBytes<'_>, sink: &mut dyn Sink) {
     let mut bytes = WipedReader::new(bytes, BUFFER);
     let (mut batch, mut number) = (Texts::with_room(2 * PIECE), 0);
     let issue = |issue| Piece {
@@ -406,7 +394,7 @@ fn brackets(text: &[u8]) -> isize {
 }
 
 /// Reads the cells of a column.
-fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &mut dyn Sink) {
+fn cells(document: u32, bytes: FileBytes<'_>, delimiter: u8, column: usize, sink: &mut dyn Sink) {
     let left = Cell::new(MOST_ROW);
     let mut table = csv::ReaderBuilder::new()
         .delimiter(delimiter)
@@ -455,7 +443,7 @@ fn cells(document: u32, bytes: Bytes<'_>, delimiter: u8, column: usize, sink: &m
 /// The bytes of a table, as many for one row as `left` says: a quotation mark that is not closed makes one row of all
 /// that follows.
 struct Rows<'a, 'b> {
-    bytes: Bytes<'b>,
+    bytes: FileBytes<'b>,
     left: &'a Cell<usize>,
 }
 

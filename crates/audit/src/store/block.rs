@@ -129,6 +129,7 @@ impl Writer {
                     Where::Key(number) => (1, number),
                     Where::Line(number) => (2, number),
                     Where::Block(number) => (3, number),
+                    Where::Row(number) => (4, number),
                 };
                 body.0.push(kind);
                 body.0.extend(number.to_le_bytes());
@@ -297,6 +298,7 @@ impl<'a> Reading<'a> {
                     Where::Key(number),
                     Where::Line(number),
                     Where::Block(number),
+                    Where::Row(number),
                 ];
                 let place = *place.get(usize::from(kind))?;
                 uses.push(Used {

@@ -19,7 +19,8 @@ fn saved(number: u64, is_known: bool) -> Saved {
     };
     let mut records = vec![record(3, Where::Line(number))];
     if number.is_multiple_of(5) {
-        records.push(record(5, Where::Whole));
+        let is_even = number.is_multiple_of(2);
+        records.push(record(5, if is_even { Where::Whole } else { Where::Row(number) }));
     }
     (Sha256::digest(&modulus).into(), records, is_known)
 }

@@ -2,36 +2,14 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use num_bigint::BigUint;
-use rsalab_audit::{Audit, Inventory, Options, Report};
+use rsalab_audit::{Audit, Inventory, Options};
 use rsalab_rsa::{
     PrivateKey, PublicKey,
     format::{Encoding, PublicFormat, Usage, encode_encrypted, encode_public, fingerprint, openssh},
     random::SystemRng,
 };
 
-use crate::made::{audit, found, fresh_prime, jwk, private, private_pem, public_pem, rng, write};
-
-/// Keys with one prime in common, so that each that is read is found, with its place.
-fn family(count: usize, stream: u64) -> Vec<PrivateKey> {
-    let mut rng = rng(stream);
-    let shared = fresh_prime(&mut rng);
-    (0..count)
-        .map(|_| private(&[shared.clone(), fresh_prime(&mut rng)]))
-        .collect()
-}
-
-/// The places of the one finding that there is.
-#[track_caller]
-fn places(report: &Report, folder: &std::path::Path) -> Vec<String> {
-    match found(report, folder).as_slice() {
-        [(rule, places)] if *rule == "shared-prime" => places.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn hex(key: &PublicKey) -> String {
-    key.n().iter().map(|byte| format!("{byte:02x}")).collect()
-}
+use crate::made::{audit, family, found, fresh_prime, hex, jwk, places, private, private_pem, public_pem, rng, write};
 
 fn decimal(key: &PublicKey) -> String {
     BigUint::from_bytes_be(key.n()).to_string()
@@ -266,6 +244,7 @@ fn what_cannot_be_examined_is_said() {
         encode_encrypted(&keys[0], &Usage::Any, b"secret", Encoding::Pem, &mut SystemRng).expect("it can be");
     write(at, "encrypted", &encrypted);
     write(at, "z.tar.gz", b"\x1f\x8b\x08\0\0\0");
+    write(at, "y.parquet", b"PARE\x15\x04\x15\0");
     write(at, "z.parquet", b"PAR1\x15\x04\x15\0");
     write(at, "words.txt", "no key\n");
     write(at, "words.pem", "no key\n");
@@ -294,10 +273,11 @@ fn what_cannot_be_examined_is_said() {
             ("no-key", one("torn.tar:key.pem")),
             ("no-key", one("words.pem")),
             ("not-examined", one("encrypted")),
-            ("not-examined", one("z.parquet")),
+            ("not-examined", one("y.parquet")),
             ("not-examined", one("z.tar.gz")),
             ("unreadable", one("authorized_keys, line 2")),
             ("unreadable", one("torn.tar")),
+            ("unreadable", one("z.parquet")),
         ]
     );
     assert_eq!(report.summary.keys, 1);

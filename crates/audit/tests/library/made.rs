@@ -194,3 +194,25 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
 pub(crate) fn jwk(key: &PublicKey) -> String {
     write_jwk(key, &Restrictions::default(), &Annotations::default())
 }
+
+/// Keys with one prime in common, so that each that is read is found, with its place.
+pub(crate) fn family(count: usize, stream: u64) -> Vec<PrivateKey> {
+    let mut rng = rng(stream);
+    let shared = fresh_prime(&mut rng);
+    (0..count)
+        .map(|_| private(&[shared.clone(), fresh_prime(&mut rng)]))
+        .collect()
+}
+
+/// The places of the one finding that there is.
+#[track_caller]
+pub(crate) fn places(report: &Report, folder: &Path) -> Vec<String> {
+    match found(report, folder).as_slice() {
+        [(rule, places)] if *rule == "shared-prime" => places.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn hex(key: &PublicKey) -> String {
+    key.n().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -4,5 +4,6 @@ mod against;
 mod formats;
 mod made;
 mod malformed;
+mod parquet;
 mod planted;
 mod reports;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use parquet::basic::Compression;
 use rand_core::TryRng;
 use rsalab_audit::{Audit, Inventory, Options};
 use rsalab_rsa::{
@@ -14,6 +15,7 @@ use rsalab_rsa::{
 };
 
 use crate::made::{fresh_prime, jwk, private, private_pem, public_pem, rng};
+use crate::parquet::plain;
 
 /// Inputs of every kind, to be damaged.
 fn seeds() -> Vec<Vec<u8>> {
@@ -46,6 +48,8 @@ fn seeds() -> Vec<Vec<u8>> {
         format!("id,modulus\n1,{digits}\n2,\"{digits}\"\n").into_bytes(),
         b"{\"rsalab_keys\":1,\"bits\":2048}\n{\"number\":1,\"file\":\"a.pem\",\"sha256\":\"00\"}\n".to_vec(),
         archive.into_inner().expect("in memory"),
+        plain(&[&key], Compression::UNCOMPRESSED),
+        plain(&[&key], Compression::SNAPPY),
     ]
 }
 

@@ -137,7 +137,7 @@ pub(crate) struct AuditMerge {
 /// How keys are read, examined and compared.
 #[derive(Args)]
 pub(crate) struct ReadOptions {
-    /// The name of the column of moduli in tables.
+    /// The name of the column of moduli in tables (CSV, Apache Parquet).
     ///
     /// Without it: modulus, n, rsa_modulus, public_modulus or rsa_n.
     #[arg(long, value_name = "NAME")]

@@ -212,7 +212,7 @@ fn public_halves_of_parts_are_a_table() {
         assert_done(&merge(here, &parts, &table));
         assert_done(&merge(here, &parts, &index));
         let index = fs::read_to_string(here.join(index)).expect("an index");
-        let rows = rows(&here.join(table));
+        let rows = rows(&here.join(&table));
         // The first line says what all keys have in common.
         assert_eq!((rows.len(), index.lines().count()), (20, 21));
         for (row, line) in rows.iter().zip(index.lines().skip(1)) {
@@ -231,6 +231,14 @@ fn public_halves_of_parts_are_a_table() {
             let digest = Sha256::digest(hex::decode(der).expect("digits"));
             assert_eq!((&hex::encode(digest), &line["sha256"]), (sha256, &sha256[..].into()));
         }
+        // An audit reads what was merged.
+        let audited = run(here, ["audit", &table, "--json"]);
+        let last = stdout(&audited).lines().last().unwrap_or_default();
+        let last: Value = serde_json::from_str(last).expect("it is JSON");
+        assert_eq!(
+            (&last["summary"]["keys"], &last["summary"]["moduli"]),
+            (&20.into(), &20.into())
+        );
     }
 
     // A manifest that names another key, with the right checksum of the archive.

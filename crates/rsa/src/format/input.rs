@@ -69,6 +69,8 @@ pub enum Place {
     Line(usize),
     /// The number of its PEM block, from 1.
     Block(usize),
+    /// The number of its row of a table, from 1.
+    Row(usize),
 }
 
 /// How a file is read.
