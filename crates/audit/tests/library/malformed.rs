@@ -154,6 +154,8 @@ fn a_hundred_thousand_damaged_inputs_end_in_findings() {
 fn inputs_that_grow_take_their_time_and_no_more() {
     let folder = tempfile::tempdir().expect("a folder");
     let long = 400_000;
+    let mut rng = rng(34);
+    let key = private(&[fresh_prime(&mut rng), fresh_prime(&mut rng)]);
     let inputs: Vec<Vec<u8>> = vec![
         b"[".repeat(long),
         b"{\"a\":".repeat(long / 5),
@@ -171,6 +173,8 @@ fn inputs_that_grow_take_their_time_and_no_more() {
         b"p=;k=rsa;".repeat(long / 9),
         b"DNSKEY 256 3 8 AAAA".repeat(long / 19),
         [vec![b' '; 257], b"ustar".to_vec(), vec![b'7'; long]].concat(),
+        // Much text before many keys, which is not looked at once for each of them.
+        [b"some words\n".repeat(long / 2), public_pem(key.public()).repeat(1500)].concat(),
     ];
     for (place, input) in inputs.iter().enumerate() {
         let file = folder.path().join("input");
