@@ -3,7 +3,17 @@
 //! The division steps of Bernstein and Yang ("Fast constant-time gcd computation and modular inversion", 2019), 62 at a
 //! time on the lowest limbs, as many zeros at once as there are.
 
-use crate::natural::{negate, significant};
+use crate::{
+    kernel::Kernel,
+    natural::{negate, significant},
+};
+
+/// gcd(f, g) of each pair, f odd.
+pub(crate) fn gcds(kernel: Kernel, pairs: &[(&[u64], &[u64])]) -> Vec<Vec<u64>> {
+    kernel
+        .gcds(pairs)
+        .unwrap_or_else(|| pairs.iter().map(|(f, g)| gcd(f, g)).collect())
+}
 
 /// gcd(f, g) for an odd `f`.
 pub(crate) fn gcd(f: &[u64], g: &[u64]) -> Vec<u64> {
@@ -147,6 +157,56 @@ mod tests {
         assert_eq!(gcd(&[u64::MAX, u64::MAX], &[0, 0]), [u64::MAX, u64::MAX]);
         assert_eq!(gcd(&[u64::MAX, u64::MAX], &[u64::MAX, u64::MAX]), [u64::MAX, u64::MAX]);
         assert_eq!(gcd(&[u64::MAX], &[u64::MAX - 1, u64::MAX]), [1]);
+    }
+
+    /// Pairs of lengths that differ, as many as fill lanes and fewer; with common factors of all lengths, and the ends.
+    #[test]
+    fn pairs_together_are_pairs_alone() {
+        let mut x = 1_u64;
+        let mut random = |limbs: usize| -> Vec<u64> {
+            let mut limb = || {
+                x = x
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                (x ^ x >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            };
+            (0..limbs).map(|_| limb()).collect()
+        };
+        let times = |a: &[u64], b: &[u64]| {
+            let mut product = vec![0; a.len() + b.len()];
+            crate::natural::multiply_rows(a, b, &mut product);
+            product
+        };
+        let mut pairs: Vec<(Vec<u64>, Vec<u64>)> = Vec::new();
+        for limbs in 1..40 {
+            let [mut f, g, mut common] = [limbs, 1 + limbs / 2, 1 + limbs / 3].map(&mut random);
+            f[0] |= 1;
+            common[0] |= 1;
+            pairs.push((f.clone(), g.clone()));
+            pairs.push((times(&f, &common), times(&g, &common)));
+            pairs.push((times(&common, &f), common.clone()));
+            pairs.push((f.clone(), f.clone()));
+            pairs.push((f.clone(), vec![0; limbs]));
+            pairs.push((vec![1], g));
+            pairs.push((vec![u64::MAX; limbs], f.clone()));
+            let mut next = f.clone();
+            next[0] = f[0].wrapping_add(2);
+            pairs.push((f, next));
+        }
+        let borrowed: Vec<(&[u64], &[u64])> = pairs.iter().map(|(f, g)| (&f[..], &g[..])).collect();
+        let alone: Vec<Vec<u64>> = borrowed.iter().map(|(f, g)| gcd(f, g)).collect();
+        for &kernel in Kernel::all() {
+            if kernel.gcds(&[]).is_none() {
+                eprintln!("SKIPPED: gcds in lanes with {}: one after the other", kernel.name());
+            }
+            for count in [1, 3, 8, 9, 16, 17, pairs.len()] {
+                for start in [0, 5, pairs.len() - count] {
+                    let end = pairs.len().min(start + count);
+                    let found = gcds(kernel, &borrowed[start..end]);
+                    assert_eq!(found, alone[start..end], "{start} to {end} with {}", kernel.name());
+                }
+            }
+        }
     }
 
     /// Neighbours give negative factors in the first matrices, beside limbs with their highest bit set (found by

@@ -128,6 +128,11 @@ impl Multiplier {
         }
     }
 
+    /// The kernel.
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
     /// Gives back the memory that is kept for the next transforms.
     pub fn release_memory(&self) {
         self.pool.clear();

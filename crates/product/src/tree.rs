@@ -23,7 +23,7 @@
 use std::convert::Infallible;
 
 use crate::{
-    gcd::gcd,
+    gcd::gcds,
     natural::{add_assign, bit_length, shift_left, significant, sub_assign, trim},
     plan::Plan,
     product::{Multiplier, Sum},
@@ -120,7 +120,7 @@ fn root_fraction(multiplier: &Multiplier, node: &Node) -> Vec<u64> {
     quotient(multiplier, trim(&d), &z)[2..limbs + 2].to_vec()
 }
 
-/// gcd(N, N f).
+/// N f, rounded and modulo N.
 fn leaf(multiplier: &Multiplier, fraction: &[u64], modulus: &[u64]) -> Vec<u64> {
     let mut product = multiplier.multiply(fraction, modulus);
     add_assign(&mut product[fraction.len() - 1..], &[1 << 63]);
@@ -129,7 +129,7 @@ fn leaf(multiplier: &Multiplier, fraction: &[u64], modulus: &[u64]) -> Vec<u64> 
     if !sub_assign(&mut less, modulus) {
         rest = less;
     }
-    gcd(modulus, trim(&rest))
+    rest
 }
 
 /// Where the levels of a tree wait while it grows, until it is gone through downwards: the last one in is the first
@@ -215,7 +215,7 @@ pub(crate) fn descend<L: Levels>(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<Vec<u64>>, L::Error> {
     let log = lowest(moduli.len());
-    let mut step = steps(log + 2, progress);
+    let mut step = steps(log + 3, progress);
     let mut fractions = vec![root_fraction(multiplier, &root)];
     drop(root);
     step();
@@ -227,7 +227,7 @@ pub(crate) fn descend<L: Levels>(
         fractions = pairs.into_iter().flatten().collect();
         step();
     }
-    let found = map(
+    let rests = map(
         multiplier,
         threads,
         fractions.len(),
@@ -239,8 +239,21 @@ pub(crate) fn descend<L: Levels>(
             group => vec![leaf(multiplier, &fractions[i], &group[0])],
         },
     );
+    drop(fractions);
     step();
-    Ok(found.into_iter().flatten().collect())
+    let rests: Vec<Vec<u64>> = rests.into_iter().flatten().collect();
+    let mut found: Vec<Vec<u64>> = vec![Vec::new(); moduli.len()];
+    let pairs: Vec<(&[u64], &[u64])> = moduli
+        .iter()
+        .zip(&rests)
+        .map(|(n, rest)| (&n[..], trim(rest)))
+        .collect();
+    let tasks = pairs.chunks(PAIRS).zip(found.chunks_mut(PAIRS)).collect();
+    team::for_each(threads, tasks, |(pairs, found): (&[_], &mut [_])| {
+        found.clone_from_slice(&gcds(multiplier.kernel(), pairs));
+    });
+    step();
+    Ok(found)
 }
 
 /// Tells that one step more of so many is done.
@@ -251,6 +264,9 @@ fn steps(count: u32, progress: &mut dyn FnMut(f64)) -> impl FnMut() {
         progress(f64::from(done) / f64::from(count));
     }
 }
+
+/// Pairs whose common factors are one task: a multiple of those that a kernel works on at once.
+const PAIRS: usize = 128;
 
 /// Tasks of one level are given out so many at a time.
 fn chunk(nodes: usize, threads: usize) -> usize {

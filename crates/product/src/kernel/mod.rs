@@ -55,6 +55,23 @@ impl Kernel {
         }
     }
 
+    /// gcd(f, g) of each pair, f odd, together: none where this kernel has no lanes for it.
+    pub(crate) fn gcds(self, pairs: &[(&[u64], &[u64])]) -> Option<Vec<Vec<u64>>> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Form::Avx512(_) => {
+                let token = x86_64::divisors::HaveIfma::check()?;
+                let together = pairs.chunks(x86_64::divisors::TOGETHER);
+                Some(
+                    together
+                        .flat_map(|pairs| x86_64::divisors::gcds(token, pairs))
+                        .collect(),
+                )
+            }
+            _ => None,
+        }
+    }
+
     /// Does `work` on this kernel.
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {

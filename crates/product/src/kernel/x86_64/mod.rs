@@ -4,3 +4,4 @@
 
 pub(super) mod avx2;
 pub(super) mod avx512;
+pub(super) mod divisors;
