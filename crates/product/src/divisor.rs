@@ -11,7 +11,6 @@
 
 use crate::{
     natural::{negate, shift_left, shift_right, sub_assign, trim},
-    plan::Plan,
     product::{Multiplier, Transformed},
     reciprocal::{difference, reciprocal},
 };
@@ -39,8 +38,7 @@ impl Divisor {
         z.truncate(m);
         let inverse = reciprocal(multiplier, &z);
         let transforms = (m >= WHOLE).then(|| {
-            let long = Plan::new(64 * (2 * m + 2), 1);
-            let short = Plan::new(64 * (m + 4), 1);
+            let [long, short] = [2 * m + 2, m + 4].map(|limbs| multiplier.plan(64 * limbs));
             [multiplier.transform(&inverse, &long), multiplier.transform(&z, &short)]
         });
         Self {

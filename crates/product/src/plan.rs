@@ -24,6 +24,12 @@ pub(crate) struct Plan {
 impl Plan {
     /// The cheapest for at least so many bits, and sums of `terms` products.
     pub(crate) fn new(bits: usize, terms: usize) -> Self {
+        Self::for_threads(bits, terms, 1)
+    }
+
+    /// As [`new`](Self::new), for so many threads, each of which works modulo one prime at a time: two of them take as
+    /// long for three primes as for four, whose transforms are shorter.
+    pub(crate) fn for_threads(bits: usize, terms: usize, threads: usize) -> Self {
         let mut best: Option<(u64, Self)> = None;
         for primes in [3, 4] {
             for m in [1, 3, 5] {
@@ -33,9 +39,9 @@ impl Plan {
                     .filter_map(|log| Self::with(primes, m, log, terms))
                     .find(|plan| plan.capacity() >= bits);
                 if let Some(plan) = plan
-                    && best.is_none_or(|(cost, _)| plan.cost() < cost)
+                    && best.is_none_or(|(cost, _)| plan.cost(threads) < cost)
                 {
-                    best = Some((plan.cost(), plan));
+                    best = Some((plan.cost(threads), plan));
                 }
             }
         }
@@ -51,7 +57,7 @@ impl Plan {
     }
 
     /// An estimate of time: levels, and what is done once for a residue.
-    fn cost(&self) -> u64 {
+    fn cost(&self, threads: usize) -> u64 {
         let mut levels = u64::from(self.log) + 12;
         if self.m > 1 {
             levels += 5;
@@ -59,7 +65,7 @@ impl Plan {
         if self.log > MAX_INNER_LOG {
             levels += 4;
         }
-        (self.primes * self.length()) as u64 * levels
+        (self.primes.div_ceil(threads) * self.length()) as u64 * levels
     }
 
     /// Digits.
@@ -180,9 +186,11 @@ mod tests {
     #[test]
     fn plans_are_long_enough_and_not_much_longer() {
         for bits in (100..40_000_000).step_by(99_991) {
-            let plan = Plan::new(bits, 1);
-            assert!(plan.capacity() >= bits);
-            assert!(bits < 20_000 || plan.capacity() * 3 < bits * 4, "{bits} {plan:?}");
+            for threads in [1, 2, 16] {
+                let plan = Plan::for_threads(bits, 1, threads);
+                assert!(plan.capacity() >= bits);
+                assert!(bits < 20_000 || plan.capacity() * 3 < bits * 4, "{bits} {plan:?}");
+            }
         }
     }
 }

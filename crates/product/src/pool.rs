@@ -8,12 +8,12 @@ use std::{
 
 use crate::kernel::Line;
 
-/// Buffers that nobody uses now.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Vec<Line>>>);
+/// Buffers that nobody uses now, and how many are kept.
+#[derive(Debug)]
+pub(crate) struct Pool(Mutex<Vec<Vec<Line>>>, usize);
 
-/// Buffers kept for one pool.
-const KEPT: usize = 16;
+/// Buffers that a thread uses at a time, at most: four numbers, and two sums modulo four primes.
+const OF_THREAD: usize = 12;
 
 /// Lines whose content is whatever they had before.
 #[derive(Debug)]
@@ -24,6 +24,11 @@ pub(crate) struct Buffer {
 }
 
 impl Pool {
+    /// For so many threads.
+    pub(crate) fn new(threads: usize) -> Pool {
+        Pool(Mutex::default(), OF_THREAD * threads.max(1))
+    }
+
     /// So many lines.
     pub(crate) fn take(self: &Arc<Self>, used: usize) -> Buffer {
         let mut kept = self.0.lock().expect("nothing panics while it holds the lock");
@@ -73,7 +78,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         // A poisoned pool is of nobody's use.
         if let Ok(mut kept) = self.pool.0.lock()
-            && kept.len() < KEPT
+            && kept.len() < self.pool.1
         {
             kept.push(std::mem::take(&mut self.lines));
         }

@@ -26,18 +26,14 @@ pub struct Multiplier {
 #[derive(Debug)]
 pub struct Transformed {
     pub(crate) plan: Plan,
-    /// One after the other, for each prime.
-    values: Buffer,
+    /// For each prime.
+    values: Vec<Buffer>,
 }
 
 impl Transformed {
     /// Bits of the ring: products are right modulo 2^bits - 1.
     pub fn ring_bits(&self) -> usize {
         self.plan.capacity()
-    }
-
-    fn of_prime(&self, prime: usize) -> &[Line] {
-        &self.values[prime * self.plan.lines()..][..self.plan.lines()]
     }
 }
 
@@ -75,7 +71,8 @@ impl Work for Inverse<'_> {
 
 struct Recombine<'a> {
     plan: &'a Plan,
-    residues: &'a [Line],
+    /// For each prime.
+    residues: &'a [Buffer],
     /// The lines that are wanted.
     from: usize,
     to: usize,
@@ -87,7 +84,7 @@ impl Work for Recombine<'_> {
 
     #[inline(always)]
     fn run<E: Eight>(self, token: E::Token) -> [u64; 4] {
-        let part = |prime: usize| &self.residues[prime * self.plan.lines()..][self.from..self.to];
+        let part = |prime: usize| &self.residues[prime][self.from..self.to];
         if self.plan.primes == 3 {
             let [a, b, c] = digits::recombine::<E, 3>(token, [part(0), part(1), part(2)], self.plan.bits, self.out);
             [a, b, c, 0]
@@ -124,7 +121,7 @@ impl Multiplier {
         Self {
             kernel,
             threads: threads.max(1),
-            pool: Arc::default(),
+            pool: Arc::new(Pool::new(threads)),
         }
     }
 
@@ -219,22 +216,16 @@ impl Multiplier {
     ///
     /// One prime after the other, so that what is transformed is multiplied while it is in a cache.
     pub(crate) fn sums<const N: usize>(&self, plan: &Plan, numbers: [&[u64]; N], sums: &[Sum<'_>]) -> Vec<Vec<u64>> {
-        let lines = plan.lines();
-        let mut residues: Vec<Buffer> = sums.iter().map(|_| self.pool.take(plan.primes * lines)).collect();
-        // For each prime a part of each of them.
-        let mut parts: Vec<(usize, Vec<&mut [Line]>)> = (0..plan.primes).map(|prime| (prime, Vec::new())).collect();
-        for buffer in &mut residues {
-            for (part, (_, parts)) in buffer.chunks_exact_mut(lines).zip(&mut parts) {
-                parts.push(part);
-            }
-        }
         // A prime for each thread, as long as there is one for each; then a number for each.
-        let rest = parts.split_off(plan.primes - plan.primes % self.threads);
-        team::for_each(self.threads, parts, |(prime, out)| {
-            self.sums_of_prime(1, plan, prime, numbers, sums, out)
-        });
-        for (prime, out) in rest {
-            self.sums_of_prime(self.threads, plan, prime, numbers, sums, out);
+        let together = plan.primes - plan.primes % self.threads;
+        let of_prime = |threads, prime| self.sums_of_prime(threads, plan, prime, numbers, sums);
+        let mut of_primes = team::map(self.threads, together, |prime| of_prime(1, prime));
+        of_primes.extend((together..plan.primes).map(|prime| of_prime(self.threads, prime)));
+        let mut residues: Vec<Vec<Buffer>> = sums.iter().map(|_| Vec::with_capacity(plan.primes)).collect();
+        for of_prime in of_primes {
+            for (residues, of_prime) in residues.iter_mut().zip(of_prime) {
+                residues.push(of_prime);
+            }
         }
         let pairs = residues.iter().zip(sums);
         pairs
@@ -242,6 +233,7 @@ impl Multiplier {
             .collect()
     }
 
+    /// The residues of each sum.
     fn sums_of_prime<const N: usize>(
         &self,
         threads: usize,
@@ -249,44 +241,50 @@ impl Multiplier {
         prime: usize,
         numbers: [&[u64]; N],
         sums: &[Sum<'_>],
-        out: Vec<&mut [Line]>,
-    ) {
-        let mut values = numbers.map(|_| self.pool.take(plan.lines()));
-        let tasks = numbers.into_iter().zip(&mut values).collect();
-        team::for_each(threads, tasks, |(limbs, out)| {
-            self.kernel.run(Forward {
-                plan,
-                prime,
-                limbs,
-                out,
-            });
+    ) -> Vec<Buffer> {
+        let values = team::map(threads, N, |place| self.forward(plan, prime, numbers[place]));
+        team::map(threads, sums.len(), |place| {
+            let products = sums[place].products.iter();
+            let products: Vec<(&[Line], &[Line])> = products.map(|&(a, b)| (&*values[a], &*values[b])).collect();
+            self.inverse(plan, prime, &products)
+        })
+    }
+
+    /// For products of at least so many bits, whose factors are transformed on all threads, a prime on each.
+    pub(crate) fn plan(&self, bits: usize) -> Plan {
+        Plan::for_threads(bits, 1, self.threads)
+    }
+
+    /// In memory that this thread takes: new pages are cleared where they are used first.
+    fn forward(&self, plan: &Plan, prime: usize, limbs: &[u64]) -> Buffer {
+        let mut out = self.pool.take(plan.lines());
+        self.kernel.run(Forward {
+            plan,
+            prime,
+            limbs,
+            out: &mut out,
         });
-        let tasks = sums.iter().zip(out).collect();
-        team::for_each(threads, tasks, |(sum, out): (&Sum<'_>, &mut [Line])| {
-            let products: Vec<(&[Line], &[Line])> =
-                sum.products.iter().map(|&(a, b)| (&*values[a], &*values[b])).collect();
-            self.kernel.run(Inverse {
-                plan,
-                prime,
-                products: &products,
-                out,
-            });
+        out
+    }
+
+    /// As [`forward`](Self::forward).
+    fn inverse(&self, plan: &Plan, prime: usize, products: &[(&[Line], &[Line])]) -> Buffer {
+        let mut out = self.pool.take(plan.lines());
+        self.kernel.run(Inverse {
+            plan,
+            prime,
+            products,
+            out: &mut out,
         });
+        out
     }
 
     /// As [`transformed`](Self::transformed).
     pub(crate) fn transform(&self, a: &[u64], plan: &Plan) -> Transformed {
-        let mut values = self.pool.take(plan.primes * plan.lines());
-        let tasks = values.chunks_exact_mut(plan.lines()).enumerate().collect();
-        team::for_each(self.threads, tasks, |(prime, out)| {
-            self.kernel.run(Forward {
-                plan,
-                prime,
-                limbs: a,
-                out,
-            });
-        });
-        Transformed { plan: *plan, values }
+        Transformed {
+            plan: *plan,
+            values: team::map(self.threads, plan.primes, |prime| self.forward(plan, prime, a)),
+        }
     }
 
     /// As [`middle`](Self::middle).
@@ -297,24 +295,17 @@ impl Multiplier {
         to: usize,
     ) -> Vec<u64> {
         let plan = &products[0].0.plan;
-        let mut residues = self.pool.take(plan.primes * plan.lines());
-        let tasks = residues.chunks_exact_mut(plan.lines()).enumerate().collect();
-        team::for_each(self.threads, tasks, |(prime, out)| {
-            let products: Vec<_> = products
+        let residues = team::map(self.threads, plan.primes, |prime| {
+            let products: Vec<(&[Line], &[Line])> = products
                 .iter()
-                .map(|(a, b)| (a.of_prime(prime), b.of_prime(prime)))
+                .map(|(a, b)| (&*a.values[prime], &*b.values[prime]))
                 .collect();
-            self.kernel.run(Inverse {
-                plan,
-                prime,
-                products: &products,
-                out,
-            });
+            self.inverse(plan, prime, &products)
         });
         self.recombine(plan, &residues, from, to)
     }
 
-    fn recombine(&self, plan: &Plan, residues: &[Line], from: usize, to: usize) -> Vec<u64> {
+    fn recombine(&self, plan: &Plan, residues: &[Buffer], from: usize, to: usize) -> Vec<u64> {
         // A coefficient has fewer than 2b + 32 bits: of those that are wholly below, only three reach bit 64 from, with
         // less than 2^b of its unit.
         let bits = plan.bits as usize;

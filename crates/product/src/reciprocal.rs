@@ -5,7 +5,6 @@
 
 use crate::{
     natural::{add_assign, negate, significant, sub_assign},
-    plan::Plan,
     product::Multiplier,
 };
 
@@ -45,7 +44,7 @@ pub(crate) fn reciprocal(multiplier: &Multiplier, z: &[u64]) -> Vec<u64> {
             correct(&mut x, &product[h..], above);
         }
     } else {
-        let plan = Plan::new(64 * (m + 4), 1);
+        let plan = multiplier.plan(64 * (m + 4));
         let [z, top] = [z, &top].map(|number| multiplier.transform(number, &plan));
         let ring = plan.capacity() / 64;
         let product = multiplier.sum_of_products(&[(&z, &top)], 0, ring);
@@ -75,7 +74,7 @@ pub(crate) fn quotient(multiplier: &Multiplier, d: &[u64], z: &[u64]) -> Vec<u64
     }
     let h = m / 2 + 2;
     let top = reciprocal(multiplier, &z[m - h..]);
-    let plan = Plan::new(64 * (2 * h + 4), 1);
+    let plan = multiplier.plan(64 * (2 * h + 4));
     let ring = plan.capacity() / 64;
     let mut d = d.to_vec();
     d.resize(m + 1, 0);

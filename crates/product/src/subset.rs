@@ -212,14 +212,14 @@ struct Split {
 
 impl Split {
     fn of<M: AsRef<[u8]>>(moduli: &[M]) -> Self {
-        let numbers: Vec<Vec<u64>> = moduli.iter().map(|bytes| from_bytes(bytes.as_ref())).collect();
+        let mut numbers: Vec<Vec<u64>> = moduli.iter().map(|bytes| from_bytes(bytes.as_ref())).collect();
         let twos: Vec<usize> = numbers.iter().map(|number| trailing_zeros(number)).collect();
         let mut order: Vec<usize> = (0..numbers.len()).collect();
         order.sort_by_key(|&i| bit_length(&numbers[i]));
         let (mut odd, mut places) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         for i in order {
             let part = match twos[i] {
-                0 => numbers[i].clone(),
+                0 => std::mem::take(&mut numbers[i]),
                 bits => shift_right(&numbers[i], bits),
             };
             if bit_length(&part) > 1 {
