@@ -16,7 +16,6 @@ use std::{
     sync::Arc,
 };
 
-use bytes::Bytes;
 use rsalab_rsa::format::MAX_SET_LEN;
 use zeroize::Zeroizing;
 
@@ -122,8 +121,8 @@ impl Reader<'_> {
         let body = if head.starts_with(parquet::MAGIC) {
             // It is read from its end on.
             match self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink) {
-                Body::Whole(mut table) => {
-                    let (len, table) = (table.len() as u64, Bytes::from(std::mem::take(&mut *table)));
+                Body::Whole(table) => {
+                    let (len, table) = (table.len() as u64, Cursor::new(table));
                     return parquet::rows(table, len, len, self.column, number, sink);
                 }
                 issue => issue,

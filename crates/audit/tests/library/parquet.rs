@@ -280,7 +280,7 @@ fn what_is_not_read_is_said() {
     };
     let found = said(&other, &number);
     assert!(
-        matches!(&found[..], [("not-examined", what)] if what.contains("`number` holds INT64")),
+        matches!(&found[..], [("not-examined", what)] if what.contains("integers of 64 bits in the column `number`")),
         "{found:?}"
     );
 
@@ -288,7 +288,7 @@ fn what_is_not_read_is_said() {
     let delta = delta.set_column_encoding(ColumnPath::from("n"), Encoding::DELTA_BYTE_ARRAY);
     let found = said(&table("n", Cells::Bytes, &moduli, delta), &Options::default());
     assert!(
-        matches!(&found[..], [("not-examined", what)] if what.contains("values in DELTA_BYTE_ARRAY")),
+        matches!(&found[..], [("not-examined", what)] if what.contains("moduli in DELTA_BYTE_ARRAY")),
         "{found:?}"
     );
 
@@ -331,8 +331,5 @@ fn tables_that_grow_are_refused() {
         .set_dictionary_enabled(false);
     let (rule, words) = what(table("n", Cells::Fixed, &same[..20_000], gzip));
     assert_eq!(rule, "not-examined");
-    assert!(
-        words.contains("row group 1") && words.contains("a page of more than"),
-        "{words}"
-    );
+    assert!(words.contains("a page that is unpacked to more than"), "{words}");
 }

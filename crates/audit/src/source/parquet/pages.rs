@@ -1,28 +1,22 @@
 //! Pages of a column, unpacked within bounds.
 
-use std::{io::Read, sync::Arc};
-
-use bytes::Bytes;
-use parquet::{
-    basic::{Compression, Encoding},
-    column::page::{Page, PageReader},
-    errors::{ParquetError, Result},
-    file::{
-        metadata::ColumnChunkMetaData,
-        reader::{ChunkReader, Length},
-        serialized_reader::SerializedPageReader,
-    },
-};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::{
     super::piece::PIECE,
+    fault::Fault,
+    footer::{Chunk, structure},
+    thrift::{Kind, Thrift},
     values::{Cells, Damaged, Dictionary, Hybrid, Len, Plain, Values},
 };
 
-/// Bytes of the longest page, and of the longest footer: DuckDB writes pages of up to 100 MB.
-const MOST_PAGE: usize = 128 << 20;
+/// Bytes of the longest page: DuckDB writes pages of up to 100 MB.
+const MOST_PAGE: u64 = 128 << 20;
 /// What a byte of a page is unpacked to at most: digits of moduli are packed to half of their bytes.
 const MOST_UNPACKED: usize = 64;
+/// Bytes in which the head of a page is looked for; with longer statistics, in so many.
+const HEAD: u64 = 4 << 10;
+const MOST_HEAD: u64 = 1 << 20;
 
 /// A file of which no more is asked than it has.
 #[derive(Debug)]
@@ -31,35 +25,20 @@ pub(super) struct Bounded<R> {
     pub(super) len: u64,
 }
 
-impl<R> Bounded<R> {
-    fn check(&self, end: Option<u64>) -> Result<()> {
-        match end {
-            Some(end) if end <= self.len => Ok(()),
-            _ => Err(ParquetError::EOF("beyond the end of the file".to_owned())),
+impl<R: Read + Seek> Bounded<R> {
+    /// Bytes from a place on.
+    pub(super) fn bytes(&mut self, start: u64, len: u64) -> Result<Vec<u8>, Fault> {
+        if start.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(Fault::Damaged);
         }
-    }
-}
-
-impl<R: Send + Sync> Length for Bounded<R> {
-    fn len(&self) -> u64 {
-        self.len
-    }
-}
-
-impl<R: ChunkReader> ChunkReader for Bounded<R> {
-    type T = R::T;
-
-    fn get_read(&self, start: u64) -> Result<R::T> {
-        self.check(Some(start))?;
-        self.file.get_read(start)
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.check(start.checked_add(length as u64))?;
-        if length > MOST_PAGE {
-            return Err(ParquetError::NYI(format!("a page of {length} bytes")));
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(start))?;
+        self.file.by_ref().take(len).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == len {
+            Ok(bytes)
+        } else {
+            Err(Fault::Damaged)
         }
-        self.file.get_bytes(start, length)
     }
 }
 
@@ -72,9 +51,12 @@ pub(super) struct Shape {
 }
 
 /// Pages of a column in a group of rows.
-pub(super) struct Pages<R: ChunkReader> {
-    stored: SerializedPageReader<Bounded<R>>,
+pub(super) struct Pages<'a, R> {
+    file: &'a mut Bounded<R>,
     compression: Compression,
+    /// Where the next page is, and where the last one ends.
+    at: u64,
+    end: u64,
     shape: Shape,
     dictionary: Option<Dictionary>,
 }
@@ -83,113 +65,244 @@ pub(super) struct Pages<R: ChunkReader> {
 pub(super) struct CellPage {
     /// Cells that it has.
     pub(super) count: u32,
-    levels: Bytes,
-    values: Bytes,
+    levels: Vec<u8>,
+    values: Vec<u8>,
     is_numbers: bool,
 }
 
-impl<R: ChunkReader> Pages<R> {
-    pub(super) fn of(file: &Arc<Bounded<R>>, column: &ColumnChunkMetaData, rows: u64, shape: Shape) -> Result<Self> {
-        let start = column
-            .dictionary_page_offset()
-            .unwrap_or_else(|| column.data_page_offset());
-        let (start, len) = (u64::try_from(start)?, u64::try_from(column.compressed_size())?);
-        file.check(start.checked_add(len))?;
-        // Without compression, the library hands over what is stored.
-        let as_stored = column.clone().into_builder().set_compression(Compression::UNCOMPRESSED);
-        let rows = usize::try_from(rows)?;
+/// The compressions that are read here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    None,
+    Snappy,
+    Gzip,
+}
+
+impl Compression {
+    /// The one of this number.
+    fn of(codec: i64) -> Result<Self, Fault> {
+        let name = match codec {
+            0 => return Ok(Self::None),
+            1 => return Ok(Self::Snappy),
+            2 => return Ok(Self::Gzip),
+            3 => "LZO",
+            4 => "Brotli",
+            5 | 7 => "LZ4",
+            6 => "Zstandard",
+            _ => "an unknown compression",
+        };
+        Err(Fault::NotRead(format!(
+            "is packed with {name}; pack it with Snappy: `duckdb -c \"COPY 'FILE' TO 'NEW' (FORMAT parquet, \
+             COMPRESSION snappy)\"`"
+        )))
+    }
+
+    fn unpack(self, stored: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        let room = stored.len().saturating_mul(MOST_UNPACKED).saturating_add(PIECE);
+        let room = room.min(usize::try_from(MOST_PAGE).unwrap_or(usize::MAX));
+        let too_long = || Fault::NotRead(format!("has a page that is unpacked to more than {room} bytes"));
+        match self {
+            Self::None => Ok(stored),
+            Self::Snappy => {
+                let len = snap::raw::decompress_len(&stored).map_err(|_| Damaged)?;
+                if len > room {
+                    return Err(too_long());
+                }
+                Ok(snap::raw::Decoder::new().decompress_vec(&stored).map_err(|_| Damaged)?)
+            }
+            Self::Gzip => {
+                let mut unpacked = Vec::new();
+                let mut reader = flate2::read::MultiGzDecoder::new(&stored[..]).take(room as u64 + 1);
+                let len = reader.read_to_end(&mut unpacked).map_err(|_: io::Error| Damaged)?;
+                if len > room { Err(too_long()) } else { Ok(unpacked) }
+            }
+        }
+    }
+}
+
+/// The numbers of encodings, as the format has them.
+const PLAIN: i64 = 0;
+const PLAIN_DICTIONARY: i64 = 2;
+const RUNS: i64 = 3;
+const DICTIONARY: i64 = 8;
+
+/// The head of a page.
+#[derive(Debug, Default)]
+struct Head {
+    kind: i64,
+    stored: u64,
+    count: u32,
+    encoding: i64,
+    level_encoding: i64,
+    /// Bytes of levels in front, which are not packed: of lists, and of what may be missing.
+    list_levels: u64,
+    levels: u64,
+    is_packed: bool,
+}
+
+impl Head {
+    const CELLS: i64 = 0;
+    const DICTIONARY: i64 = 2;
+    const CELLS_V2: i64 = 3;
+
+    /// The head at the beginning of these bytes, and its length.
+    fn read(bytes: &[u8]) -> Result<(Self, usize), Damaged> {
+        let mut head = Self {
+            level_encoding: RUNS,
+            is_packed: true,
+            ..Self::default()
+        };
+        let mut thrift = Thrift::new(bytes);
+        let unsigned = |kind: Kind, thrift: &mut Thrift<'_>| u64::try_from(thrift.integer(kind)?).map_err(|_| Damaged);
+        let count = |kind: Kind, thrift: &mut Thrift<'_>| u32::try_from(thrift.integer(kind)?).map_err(|_| Damaged);
+        thrift.fields(&mut |number, kind, thrift| {
+            match number {
+                1 => head.kind = thrift.integer(kind)?,
+                3 => head.stored = unsigned(kind, thrift)?,
+                5 => structure(kind, thrift, &mut |number, kind, thrift| {
+                    match number {
+                        1 => head.count = count(kind, thrift)?,
+                        2 => head.encoding = thrift.integer(kind)?,
+                        3 => head.level_encoding = thrift.integer(kind)?,
+                        _ => thrift.skip(kind)?,
+                    }
+                    Ok(())
+                })?,
+                7 => structure(kind, thrift, &mut |number, kind, thrift| {
+                    match number {
+                        1 => head.count = count(kind, thrift)?,
+                        2 => head.encoding = thrift.integer(kind)?,
+                        _ => thrift.skip(kind)?,
+                    }
+                    Ok(())
+                })?,
+                8 => structure(kind, thrift, &mut |number, kind, thrift| {
+                    match number {
+                        1 => head.count = count(kind, thrift)?,
+                        4 => head.encoding = thrift.integer(kind)?,
+                        5 => head.levels = unsigned(kind, thrift)?,
+                        6 => head.list_levels = unsigned(kind, thrift)?,
+                        7 => head.is_packed = Thrift::truth(kind)?,
+                        _ => thrift.skip(kind)?,
+                    }
+                    Ok(())
+                })?,
+                _ => thrift.skip(kind)?,
+            }
+            Ok(())
+        })?;
+        Ok((head, bytes.len() - thrift.left()))
+    }
+}
+
+impl<'a, R: Read + Seek> Pages<'a, R> {
+    pub(super) fn of(file: &'a mut Bounded<R>, chunk: &Chunk, shape: Shape) -> Result<Self, Fault> {
+        if chunk.is_elsewhere {
+            return Err(Fault::NotRead(
+                "has its moduli in another file, or encrypted".to_owned(),
+            ));
+        }
+        let end = chunk.start.checked_add(chunk.len).filter(|&end| end <= file.len);
         Ok(Pages {
-            stored: SerializedPageReader::new(file.clone(), &as_stored.build()?, rows, None)?,
-            compression: column.compression(),
+            compression: Compression::of(chunk.codec)?,
+            at: chunk.start,
+            end: end.ok_or(Damaged)?,
+            file,
             shape,
             dictionary: None,
         })
     }
 
     /// The next page that has cells.
-    pub(super) fn next(&mut self) -> Result<Option<CellPage>> {
-        loop {
-            match self.stored.get_next_page()? {
-                None => return Ok(None),
-                Some(Page::DictionaryPage {
-                    buf,
-                    num_values,
-                    encoding,
-                    ..
-                }) => {
-                    if self.dictionary.is_some() || !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
-                        return Err(damaged(Damaged));
+    pub(super) fn next(&mut self) -> Result<Option<CellPage>, Fault> {
+        while self.at < self.end {
+            let (head, len) = self.head()?;
+            let start = self.at + len;
+            // A page of neither is left out.
+            self.at = start
+                .checked_add(head.stored)
+                .filter(|&at| at <= self.end)
+                .ok_or(Damaged)?;
+            if head.stored > MOST_PAGE {
+                return Err(Fault::NotRead(format!("has a page of {} bytes", head.stored)));
+            }
+            match head.kind {
+                Head::DICTIONARY => {
+                    if self.dictionary.is_some() || ![PLAIN, PLAIN_DICTIONARY].contains(&head.encoding) {
+                        return Err(Fault::Damaged);
                     }
-                    let bytes = self.unpack(buf)?;
-                    self.dictionary = Some(Dictionary::new(bytes, self.shape.len, num_values).map_err(damaged)?);
+                    let bytes = self.compression.unpack(self.file.bytes(start, head.stored)?)?;
+                    self.dictionary = Some(Dictionary::new(bytes, self.shape.len, head.count)?);
                 }
-                Some(Page::DataPage {
-                    buf,
-                    num_values,
-                    encoding,
-                    def_level_encoding,
-                    ..
-                }) => {
-                    let is_numbers = self.is_numbers(encoding)?;
-                    let mut values = self.unpack(buf)?;
-                    let mut levels = Bytes::new();
+                Head::CELLS => {
+                    let is_numbers = self.is_numbers(head.encoding)?;
+                    let mut levels = self.compression.unpack(self.file.bytes(start, head.stored)?)?;
+                    let mut values = Vec::new();
                     if self.shape.most_level > 0 {
-                        if def_level_encoding != Encoding::RLE {
-                            return Err(ParquetError::NYI(format!("levels in {def_level_encoding}")));
+                        if head.level_encoding != RUNS {
+                            return Err(Fault::NotRead("has levels in an old encoding".to_owned()));
                         }
-                        let len = values.first_chunk().map(|len| u32::from_le_bytes(*len) as usize);
+                        let len = levels.first_chunk().map(|len| u32::from_le_bytes(*len) as usize);
                         let end = len
                             .and_then(|len| len.checked_add(4))
-                            .filter(|&end| end <= values.len());
-                        levels = values.split_to(end.ok_or_else(|| damaged(Damaged))?).slice(4..);
+                            .filter(|&end| end <= levels.len());
+                        values = levels.split_off(end.ok_or(Damaged)?);
+                        levels.drain(..4);
+                    } else {
+                        std::mem::swap(&mut levels, &mut values);
                     }
                     return Ok(Some(CellPage {
-                        count: num_values,
+                        count: head.count,
                         levels,
                         values,
                         is_numbers,
                     }));
                 }
-                Some(Page::DataPageV2 {
-                    buf,
-                    num_values,
-                    encoding,
-                    def_levels_byte_len,
-                    rep_levels_byte_len,
-                    is_compressed,
-                    ..
-                }) => {
-                    let is_numbers = self.is_numbers(encoding)?;
+                Head::CELLS_V2 => {
+                    let is_numbers = self.is_numbers(head.encoding)?;
                     // Levels come first, as they are.
-                    let (start, mut values) = (rep_levels_byte_len as usize, buf);
-                    let end = start.saturating_add(def_levels_byte_len as usize);
-                    if end > values.len() {
-                        return Err(damaged(Damaged));
-                    }
-                    let levels = values.split_to(end).slice(start..);
-                    if is_compressed && !values.is_empty() {
-                        values = self.unpack(values)?;
+                    let before = head.list_levels.checked_add(head.levels);
+                    let before = before.filter(|&before| before <= head.stored).ok_or(Damaged)?;
+                    let levels = self.file.bytes(start + head.list_levels, head.levels)?;
+                    let mut values = self.file.bytes(start + before, head.stored - before)?;
+                    if head.is_packed && !values.is_empty() {
+                        values = self.compression.unpack(values)?;
                     }
                     return Ok(Some(CellPage {
-                        count: num_values,
+                        count: head.count,
                         levels,
                         values,
                         is_numbers,
                     }));
                 }
+                _ => {}
             }
         }
+        Ok(None)
+    }
+
+    /// The head of the next page, and its length.
+    fn head(&mut self) -> Result<(Head, u64), Fault> {
+        let left = self.end - self.at;
+        let mut result = Err(Damaged);
+        for most in [HEAD, MOST_HEAD] {
+            result = Head::read(&self.file.bytes(self.at, most.min(left))?);
+            if result.is_ok() || left <= most {
+                break;
+            }
+        }
+        result.map(|(head, len)| (head, len as u64)).map_err(Fault::from)
     }
 
     /// The cells of a page.
-    pub(super) fn cells<'a>(&'a self, page: &'a CellPage) -> Result<Cells<'a>> {
+    pub(super) fn cells<'p>(&'p self, page: &'p CellPage) -> Result<Cells<'p>, Fault> {
         let most = self.shape.most_level;
-        let levels = Hybrid::new(&page.levels, u32::BITS - most.leading_zeros()).map_err(damaged)?;
+        let levels = Hybrid::new(&page.levels, u32::BITS - most.leading_zeros())?;
         let values = match &self.dictionary {
             Some(dictionary) if page.is_numbers => {
                 // Where no cell has a value, there may be no width.
                 let (width, numbers) = page.values.split_first().unwrap_or((&0, &[]));
-                Values::Numbers(Hybrid::new(numbers, u32::from(*width)).map_err(damaged)?, dictionary)
+                Values::Numbers(Hybrid::new(numbers, u32::from(*width))?, dictionary)
             }
             _ => Values::Plain(Plain::new(&page.values, self.shape.len)),
         };
@@ -199,43 +312,17 @@ impl<R: ChunkReader> Pages<R> {
         })
     }
 
-    fn unpack(&self, stored: Bytes) -> Result<Bytes> {
-        let room = stored
-            .len()
-            .saturating_mul(MOST_UNPACKED)
-            .saturating_add(PIECE)
-            .min(MOST_PAGE);
-        let too_long = || ParquetError::NYI(format!("a page of more than {room} bytes"));
-        match self.compression {
-            Compression::SNAPPY => {
-                if snap::raw::decompress_len(&stored)? > room {
-                    return Err(too_long());
-                }
-                Ok(snap::raw::Decoder::new().decompress_vec(&stored)?.into())
-            }
-            Compression::GZIP(_) => {
-                let mut unpacked = Vec::new();
-                let mut reader = flate2::read::MultiGzDecoder::new(&stored[..]).take(room as u64 + 1);
-                match reader.read_to_end(&mut unpacked).map_err(|_| damaged(Damaged))? > room {
-                    true => Err(too_long()),
-                    false => Ok(unpacked.into()),
-                }
-            }
-            _ => Ok(stored),
-        }
-    }
-
     /// Returns whether values are numbers of the dictionary's.
-    fn is_numbers(&self, encoding: Encoding) -> Result<bool> {
-        match encoding {
-            Encoding::PLAIN => Ok(false),
-            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY if self.dictionary.is_some() => Ok(true),
-            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => Err(damaged(Damaged)),
-            other => Err(ParquetError::NYI(format!("values in {other}"))),
-        }
+    fn is_numbers(&self, encoding: i64) -> Result<bool, Fault> {
+        let name = match encoding {
+            PLAIN => return Ok(false),
+            PLAIN_DICTIONARY | DICTIONARY if self.dictionary.is_some() => return Ok(true),
+            PLAIN_DICTIONARY | DICTIONARY => return Err(Fault::Damaged),
+            6 => "DELTA_LENGTH_BYTE_ARRAY",
+            7 => "DELTA_BYTE_ARRAY",
+            9 => "BYTE_STREAM_SPLIT",
+            _ => "an unknown encoding",
+        };
+        Err(Fault::NotRead(format!("has its moduli in {name}; write them in PLAIN")))
     }
-}
-
-pub(super) fn damaged(_: Damaged) -> ParquetError {
-    ParquetError::General("damaged".to_owned())
 }

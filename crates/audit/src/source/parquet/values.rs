@@ -1,7 +1,5 @@
 //! Values of a page, decoded within its bytes (the format's "Encodings").
 
-use bytes::Bytes;
-
 /// What is wrong with a page.
 #[derive(Debug)]
 pub(super) struct Damaged;
@@ -135,14 +133,14 @@ impl<'a> Plain<'a> {
 /// Values that pages have the numbers of.
 #[derive(Debug)]
 pub(super) struct Dictionary {
-    bytes: Bytes,
+    bytes: Vec<u8>,
     /// Where in the bytes each of them is.
     places: Vec<(usize, usize)>,
 }
 
 impl Dictionary {
     /// So many values.
-    pub(super) fn new(bytes: Bytes, len: Len, count: u32) -> Result<Self, Damaged> {
+    pub(super) fn new(bytes: Vec<u8>, len: Len, count: u32) -> Result<Self, Damaged> {
         let mut plain = Plain::new(&bytes, len);
         // No more than there are bytes for: values without any would be as many as the page says.
         let most = bytes.len().min(count as usize);
@@ -235,9 +233,9 @@ mod tests {
         ] {
             assert!(Plain::new(bytes, len).next().is_err(), "{bytes:x?}");
         }
-        let dictionary = Dictionary::new(Bytes::from_static(b"abcd"), Len::All(2), 2).expect("whole");
+        let dictionary = Dictionary::new(b"abcd".to_vec(), Len::All(2), 2).expect("whole");
         assert_eq!(dictionary.get(1).expect("it is there"), b"cd");
         assert!(dictionary.get(2).is_err());
-        assert!(Dictionary::new(Bytes::from_static(b"abc"), Len::All(2), 2).is_err());
+        assert!(Dictionary::new(b"abc".to_vec(), Len::All(2), 2).is_err());
     }
 }
