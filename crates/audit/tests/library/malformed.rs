@@ -15,7 +15,7 @@ use rsalab_rsa::{
 };
 
 use crate::made::{fresh_prime, jwk, private, private_pem, public_pem, rng};
-use crate::parquet::plain;
+use crate::parquet::{every_way, plain};
 
 /// Inputs of every kind, to be damaged.
 fn seeds() -> Vec<Vec<u8>> {
@@ -148,6 +148,46 @@ fn damaged_inputs_end_in_findings() {
 #[ignore = "long: make test-all"]
 fn a_hundred_thousand_damaged_inputs_end_in_findings() {
     check(100_000, 33);
+}
+
+/// Bytes of a table's footer and of the heads of its pages say where others are, and how many.
+#[test]
+fn tables_whose_bytes_are_changed_end_in_findings() {
+    let mut rng = rng(35);
+    let keys = [0; 2].map(|_| private(&[fresh_prime(&mut rng), fresh_prime(&mut rng)]));
+    let seeds = every_way(&[&keys[0], &keys[1]]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("n.parquet");
+    let options = Options {
+        threads: 1,
+        ..Options::default()
+    };
+    let mut findings = 0;
+    for round in 0..600 {
+        let mut bytes = seeds[round % seeds.len()].clone();
+        for _ in 0..=below(3, &mut rng) {
+            let end = bytes.len();
+            let at = match below(3, &mut rng) {
+                0 => below(end, &mut rng),
+                1 => end - 1 - below(end.min(700), &mut rng),
+                _ => below(end.min(200), &mut rng),
+            };
+            bytes[at] = match below(4, &mut rng) {
+                0 => bytes[at] ^ 1 << below(8, &mut rng),
+                1 => 0xff,
+                2 => below(256, &mut rng) as u8,
+                _ => bytes[at].wrapping_add(1),
+            };
+        }
+        fs::write(&file, &bytes).expect("a file");
+        let begun = Instant::now();
+        let report = Audit::new(&options)
+            .run(&Inventory::of(&[&file]), &mut |_| {})
+            .expect("it can be done");
+        assert!(begun.elapsed() < Duration::from_secs(2), "table {round}");
+        findings += report.findings.len();
+    }
+    assert!(findings > 300, "{findings}");
 }
 
 #[test]

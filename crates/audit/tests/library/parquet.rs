@@ -131,6 +131,28 @@ pub(crate) fn plain(keys: &[&PrivateKey], compression: Compression) -> Vec<u8> {
     table("n", Cells::Bytes, &moduli, properties().set_compression(compression))
 }
 
+/// Tables of these keys, and of a row without one, stored in every way.
+pub(crate) fn every_way(keys: &[&PrivateKey]) -> Vec<Vec<u8>> {
+    let moduli: Vec<Option<&PrivateKey>> = keys.iter().map(|key| Some(*key)).chain([None]).collect();
+    let gzip = Compression::GZIP(GzipLevel::default());
+    let mut tables = Vec::new();
+    for cells in [Cells::Text, Cells::TextAsBytes, Cells::Bytes, Cells::Fixed] {
+        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, gzip] {
+            for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+                for has_dictionary in [false, true] {
+                    let properties = properties()
+                        .set_compression(compression)
+                        .set_writer_version(version)
+                        .set_column_encoding(ColumnPath::from("n"), Encoding::PLAIN)
+                        .set_dictionary_enabled(has_dictionary);
+                    tables.push(table("n", cells, &moduli, properties));
+                }
+            }
+        }
+    }
+    tables
+}
+
 fn report(at: &Path, options: &Options<'_>) -> Report {
     Audit::new(options)
         .run(&Inventory::of(&[at]), &mut |_| {})
