@@ -45,6 +45,15 @@ def test_findings_name_their_places(tmp_path: Path) -> None:
     assert [finding.rule for finding in few.findings] == ["unreadable"]
 
 
+def test_tables_have_rows() -> None:
+    # A key of a test, and a row without one.
+    corpus = Path(__file__).parents[3] / "fuzz" / "corpus" / "audit"
+    for name in ("table-in-parquet", "table-in-parquet-packed-with-snappy"):
+        report = audit.run(corpus / name, threads=1)
+        assert report.summary.keys == 1
+        assert [(finding.rule, finding.places[0].row) for finding in report.findings] == [("unreadable", 2)]
+
+
 def test_what_makes_no_sense_is_an_exception(tmp_path: Path) -> None:
     with pytest.raises(rsalab.ArgumentError, match="no such rule"):
         audit.run(tmp_path, ignore=["nonsense"])

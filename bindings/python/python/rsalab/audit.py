@@ -42,12 +42,13 @@ class Severity(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A place that a finding is about; where a file has several keys, the line, PEM block or number of the key."""
+    """A place that a finding is about; where a file has several keys, the line, row, PEM block or number of the key."""
 
     file: str
     line: int | None = None
     block: int | None = None
     key: int | None = None
+    row: int | None = None
 
 
 @dataclass(frozen=True)
