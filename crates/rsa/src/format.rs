@@ -58,6 +58,7 @@ mod source;
 mod structure;
 mod texts;
 mod usage;
+mod wiped_reader;
 
 use sha2::{Digest, Sha256};
 
@@ -84,6 +85,7 @@ pub use several::Found;
 pub use source::read;
 pub use texts::is_key_text;
 pub use usage::Usage;
+pub use wiped_reader::WipedReader;
 
 /// The name of a key: SHA-256 of its SubjectPublicKeyInfo in DER, as `openssl pkey -pubin -outform der | sha256sum`.
 pub fn fingerprint(key: &PublicKey) -> [u8; 32] {

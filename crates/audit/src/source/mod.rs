@@ -6,7 +6,7 @@
 //! | what kind of file is it, and in which pieces is it read | `reader` |
 //! | what is a piece | `piece` |
 //! | how are lines and cells kept | `texts` |
-//! | what becomes of the bytes that were read ahead | `wiped` |
+//! | how is a table with delimiters read | `csv` |
 //! | how is a table in Parquet read | `parquet` |
 //! | which keys are in a piece | `content` |
 //! | what is on a line | `line` |
@@ -15,6 +15,7 @@
 //! | what does the manifest of a folder say | `manifest` |
 
 mod content;
+mod csv;
 mod digits;
 mod dns;
 mod inventory;
@@ -24,7 +25,6 @@ mod parquet;
 mod piece;
 mod reader;
 mod texts;
-mod wiped;
 
 pub(crate) use content::{Item, content};
 pub use inventory::Inventory;

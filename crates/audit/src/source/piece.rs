@@ -54,6 +54,10 @@ pub(crate) trait Sink {
 
 /// Bytes of a piece of lines or cells.
 pub(super) const PIECE: usize = 64 << 10;
+/// Lines or cells of a piece.
+pub(super) const LINES: usize = 64;
+/// Bytes that are asked of the system at once.
+pub(super) const BUFFER: usize = 64 << 10;
 
 /// Names of a column of moduli.
 pub(super) const COLUMNS: [&str; 5] = ["modulus", "n", "rsa_modulus", "public_modulus", "rsa_n"];

@@ -10,21 +10,20 @@
 //! | is anything else | a whole, which the library for keys reads |
 
 use std::{
-    cell::Cell,
     fs::File,
     io::{self, BufRead, Chain, Cursor, Read, stdin},
     sync::Arc,
 };
 
-use rsalab_rsa::format::MAX_SET_LEN;
+use rsalab_rsa::format::{MAX_SET_LEN, WipedReader};
 use zeroize::Zeroizing;
 
 use super::{
+    csv::cells,
     inventory::Entry,
     manifest, parquet,
-    piece::{Body, COLUMNS, Document, PIECE, Piece, Sink},
+    piece::{BUFFER, Body, COLUMNS, Document, LINES, PIECE, Piece, Sink},
     texts::Texts,
-    wiped::WipedReader,
 };
 use crate::issue::Issue;
 
@@ -32,12 +31,8 @@ use crate::issue::Issue;
 const HEAD: usize = 64 << 10;
 /// The longest line.
 const MOST_LINE: usize = 1 << 20;
-/// The longest row of a table, with all that its reader reads ahead.
-const MOST_ROW: usize = 1 << 20;
-/// Lines of a piece.
-const LINES: usize = 64;
-/// Bytes that are asked of the system at once.
-const BUFFER: usize = 64 << 10;
+/// Bytes of a block of an archive.
+const BLOCK: usize = 512;
 /// Lines of a DNS record in brackets.
 const MOST_RECORD: usize = 256;
 
@@ -110,7 +105,6 @@ impl Reader<'_> {
         if let Err(error) = rest.take(HEAD as u64).read_to_end(&mut head) {
             return not_read(document, &error, sink);
         }
-        sink.read(head.len());
         if may_be_archive && head.get(257..262) == Some(b"ustar") {
             let rest: &mut dyn Read = &mut WipedReader::new(rest, BUFFER);
             return self.read_archive(document, &mut Cursor::new(head).chain(rest), sink);
@@ -118,58 +112,37 @@ impl Reader<'_> {
         let is_all = head.len() < HEAD;
         let name = document.name.clone();
         let number = sink.document(document);
+        let mut whole = |head| all_of(head, rest).inspect(|bytes| sink.read(bytes.len()));
         let body = if head.starts_with(parquet::MAGIC) {
             // It is read from its end on.
-            match self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink) {
-                Body::Whole(table) => {
-                    let (len, table) = (table.len() as u64, Cursor::new(table));
-                    return parquet::rows(table, len, len, self.column, number, sink);
+            match all_of(head, rest) {
+                Ok(table) => {
+                    let (len, mut table) = (table.len() as u64, Cursor::new(table.as_slice()));
+                    return parquet::rows(&mut table, len, len, self.column, number, sink);
                 }
-                issue => issue,
+                Err(issue) => Err(issue),
             }
         } else if let Some(what) = not_read_here(&head) {
-            Body::Issue(Issue::new("not-examined", what))
+            sink.read(head.len());
+            Err(Issue::new("not-examined", what))
         } else if manifest::is(&head) {
-            self.whole(head, rest, |bytes| Body::Manifest(name, bytes), sink)
+            whole(head).map(|mut bytes| Body::Manifest(name, std::mem::take(&mut bytes)))
         } else if !is_text(&head)
             || head.trim_ascii().is_empty()
             || has_pem(&head)
             || (is_json(&head) && (is_all || head.trim_ascii_start()[0] == b'['))
         {
-            self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink)
+            whole(head).map(Body::Whole)
         } else if let Some((delimiter, column)) = self.table(&head) {
             return cells(number, Cursor::new(head).chain(rest), delimiter, column, sink);
-        } else if is_json(&head) {
+        } else if is_json(&head) && !first_line(&head).trim_ascii_end().ends_with(b"}") {
             // A set is a whole, a stream is a key a line.
-            match first_line(&head).trim_ascii_end().ends_with(b"}") {
-                true => return lines(number, Cursor::new(head).chain(rest), sink),
-                false => self.whole(head, rest, |bytes| Body::Whole(Zeroizing::new(bytes)), sink),
-            }
+            whole(head).map(Body::Whole)
         } else {
             return lines(number, Cursor::new(head).chain(rest), sink);
         };
+        let body = body.unwrap_or_else(Body::Issue);
         sink.piece(Piece { document: number, body });
-    }
-
-    /// All of a file, if it is not too long.
-    fn whole(
-        self,
-        mut head: Zeroizing<Vec<u8>>,
-        rest: &mut dyn Read,
-        body: impl FnOnce(Vec<u8>) -> Body,
-        sink: &mut dyn Sink,
-    ) -> Body {
-        let before = head.len();
-        let read = rest.take((MAX_SET_LEN - before) as u64 + 1).read_to_end(&mut head);
-        sink.read(head.len() - before);
-        match read {
-            Err(error) => Body::Issue(Issue::new("not-read", error.to_string())),
-            Ok(_) if head.len() > MAX_SET_LEN => {
-                let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
-                Body::Issue(Issue::new("not-examined", what))
-            }
-            Ok(_) => body(std::mem::take(&mut head)),
-        }
     }
 
     fn read_archive(self, document: Document, bytes: &mut FileBytes<'_>, sink: &mut dyn Sink) {
@@ -205,6 +178,8 @@ impl Reader<'_> {
                 is_archive: false,
             };
             let len = entry.size();
+            // Its header, and what fills its last block.
+            sink.read(BLOCK + (len.wrapping_neg() % BLOCK as u64) as usize);
             self.read_stream(document, &mut entry, Some(len), false, sink);
             // Most files of an archive were read to their end.
             let is_left = entry.read(&mut [0]).map(|read| read > 0);
@@ -249,6 +224,19 @@ impl Reader<'_> {
         };
         names.position(is_meant).map(|column| (delimiter, column))
     }
+}
+
+/// All of a file, if it is not too long.
+fn all_of(mut head: Zeroizing<Vec<u8>>, rest: &mut dyn Read) -> Result<Zeroizing<Vec<u8>>, Issue> {
+    let left = (MAX_SET_LEN - head.len()) as u64;
+    if let Err(error) = rest.take(left + 1).read_to_end(&mut head) {
+        return Err(Issue::new("not-read", error.to_string()));
+    }
+    if head.len() > MAX_SET_LEN {
+        let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
+        return Err(Issue::new("not-examined", what));
+    }
+    Ok(head)
 }
 
 fn not_read(document: Document, error: &io::Error, sink: &mut dyn Sink) {
@@ -360,6 +348,7 @@ fn lines(document: u32, bytes: FileBytes<'_>, sink: &mut dyn Sink) {
             sink.piece(Piece { document, body });
         }
     }
+    sink.read(batch.bytes());
     let body = Body::Lines(batch.take());
     sink.piece(Piece { document, body });
 }
@@ -390,71 +379,4 @@ fn brackets(text: &[u8]) -> isize {
         _ => 0,
     });
     each.sum()
-}
-
-/// Reads the cells of a column.
-fn cells(document: u32, bytes: FileBytes<'_>, delimiter: u8, column: usize, sink: &mut dyn Sink) {
-    let left = Cell::new(MOST_ROW);
-    let mut table = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .from_reader(Rows { bytes, left: &left });
-    let (mut batch, mut len) = (Texts::with_room(PIECE), 0);
-    let mut record = csv::ByteRecord::new();
-    loop {
-        left.set(MOST_ROW);
-        match table.read_byte_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                let line = error.position().map_or(0, csv::Position::line);
-                let issue = match error.kind() {
-                    csv::ErrorKind::Io(_) if left.get() == 0 => Issue::new(
-                        "unreadable",
-                        format!("a row of this table is longer than {MOST_ROW} bytes; is a quotation mark not closed?"),
-                    ),
-                    csv::ErrorKind::Io(error) => Issue::new("not-read", error.to_string()),
-                    _ => Issue::new("unreadable", format!("this table is damaged at line {line}")),
-                };
-                sink.piece(Piece {
-                    document,
-                    body: Body::Issue(issue),
-                });
-                break;
-            }
-        }
-        let line = record.position().map_or(0, csv::Position::line);
-        batch
-            .bytes_mut()
-            .extend_from_slice(record.get(column).unwrap_or_default());
-        batch.end(usize::try_from(line).unwrap_or(usize::MAX));
-        len += record.as_slice().len();
-        if batch.count() == LINES || batch.bytes() > PIECE {
-            sink.read(std::mem::take(&mut len));
-            let body = Body::Moduli(batch.take());
-            sink.piece(Piece { document, body });
-        }
-    }
-    let body = Body::Moduli(batch.take());
-    sink.piece(Piece { document, body });
-}
-
-/// The bytes of a table, as many for one row as `left` says: a quotation mark that is not closed makes one row of all
-/// that follows.
-struct Rows<'a, 'b> {
-    bytes: FileBytes<'b>,
-    left: &'a Cell<usize>,
-}
-
-impl Read for Rows<'_, '_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.left.get();
-        if left == 0 {
-            return Err(io::Error::other("the row is too long"));
-        }
-        let most = buffer.len().min(left);
-        let read = self.bytes.read(&mut buffer[..most])?;
-        self.left.set(left - read);
-        Ok(read)
-    }
 }

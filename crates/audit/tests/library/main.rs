@@ -6,4 +6,5 @@ mod made;
 mod malformed;
 mod parquet;
 mod planted;
+mod progress;
 mod reports;

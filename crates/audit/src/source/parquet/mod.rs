@@ -31,7 +31,7 @@ use self::{
     values::{Damaged, Len},
 };
 use super::{
-    piece::{Body, COLUMNS, PIECE, Piece, Sink},
+    piece::{Body, COLUMNS, LINES, PIECE, Piece, Sink},
     texts::Texts,
 };
 use crate::issue::Issue;
@@ -45,8 +45,6 @@ pub(super) const ENCRYPTED: &[u8] = b"PARE";
 const MOST_ROWS: u64 = 8;
 /// The longest cell that is looked at: no modulus has more digits. One value may be a thousand million cells.
 const MOST_CELL: usize = 5_000;
-/// Rows of a piece.
-const ROWS: usize = 64;
 
 /// Bytes of the longest footer.
 const MOST_FOOTER: u64 = 64 << 20;
@@ -127,9 +125,9 @@ impl<R: Read + Seek> Table<R> {
             }
             left -= limit;
             let read = self.read_group(&group.chunk, limit, &mut cells);
+            cells.sink.read(share);
             cells.end();
             read.map_err(|fault| fault.issue(&format!("row group {}", number + 1)))?;
-            cells.sink.read(share);
         }
         Ok(())
     }
@@ -178,7 +176,7 @@ impl Cells<'_> {
         }
         self.row += 1;
         self.texts.end(self.row);
-        if self.texts.count() == ROWS || self.texts.bytes() > PIECE {
+        if self.texts.count() == LINES || self.texts.bytes() > PIECE {
             self.end();
         }
     }

@@ -59,6 +59,22 @@ pub(super) struct Pages<'a, R> {
     end: u64,
     shape: Shape,
     dictionary: Option<Dictionary>,
+    ahead: Ahead,
+}
+
+/// Bytes that were read for the last head: those of short pages hold the next ones, too.
+#[derive(Default)]
+struct Ahead {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Ahead {
+    /// The bytes from a place of the file on, where they are here.
+    fn from(&self, at: u64) -> Option<&[u8]> {
+        let place = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        self.bytes.get(place..).filter(|bytes| !bytes.is_empty())
+    }
 }
 
 /// A page of cells.
@@ -145,6 +161,11 @@ impl Head {
     const DICTIONARY: i64 = 2;
     const CELLS_V2: i64 = 3;
 
+    /// The parts of a head that only one kind of pages has.
+    const OF_CELLS: i64 = 5;
+    const OF_DICTIONARY: i64 = 7;
+    const OF_CELLS_V2: i64 = 8;
+
     /// The head at the beginning of these bytes, and its length.
     fn read(bytes: &[u8]) -> Result<(Self, usize), Damaged> {
         let mut head = Self {
@@ -155,38 +176,26 @@ impl Head {
         let mut thrift = Thrift::new(bytes);
         let unsigned = |kind: Kind, thrift: &mut Thrift<'_>| u64::try_from(thrift.integer(kind)?).map_err(|_| Damaged);
         let count = |kind: Kind, thrift: &mut Thrift<'_>| u32::try_from(thrift.integer(kind)?).map_err(|_| Damaged);
-        thrift.fields(&mut |number, kind, thrift| {
-            match number {
+        thrift.fields(&mut |part, kind, thrift| {
+            match part {
                 1 => head.kind = thrift.integer(kind)?,
                 3 => head.stored = unsigned(kind, thrift)?,
-                5 => structure(kind, thrift, &mut |number, kind, thrift| {
-                    match number {
-                        1 => head.count = count(kind, thrift)?,
-                        2 => head.encoding = thrift.integer(kind)?,
-                        3 => head.level_encoding = thrift.integer(kind)?,
-                        _ => thrift.skip(kind)?,
-                    }
-                    Ok(())
-                })?,
-                7 => structure(kind, thrift, &mut |number, kind, thrift| {
-                    match number {
-                        1 => head.count = count(kind, thrift)?,
-                        2 => head.encoding = thrift.integer(kind)?,
-                        _ => thrift.skip(kind)?,
-                    }
-                    Ok(())
-                })?,
-                8 => structure(kind, thrift, &mut |number, kind, thrift| {
-                    match number {
-                        1 => head.count = count(kind, thrift)?,
-                        4 => head.encoding = thrift.integer(kind)?,
-                        5 => head.levels = unsigned(kind, thrift)?,
-                        6 => head.list_levels = unsigned(kind, thrift)?,
-                        7 => head.is_packed = Thrift::truth(kind)?,
-                        _ => thrift.skip(kind)?,
-                    }
-                    Ok(())
-                })?,
+                Self::OF_CELLS | Self::OF_DICTIONARY | Self::OF_CELLS_V2 => {
+                    structure(kind, thrift, &mut |number, kind, thrift| {
+                        match (part, number) {
+                            (_, 1) => head.count = count(kind, thrift)?,
+                            (Self::OF_CELLS | Self::OF_DICTIONARY, 2) | (Self::OF_CELLS_V2, 4) => {
+                                head.encoding = thrift.integer(kind)?;
+                            }
+                            (Self::OF_CELLS, 3) => head.level_encoding = thrift.integer(kind)?,
+                            (Self::OF_CELLS_V2, 5) => head.levels = unsigned(kind, thrift)?,
+                            (Self::OF_CELLS_V2, 6) => head.list_levels = unsigned(kind, thrift)?,
+                            (Self::OF_CELLS_V2, 7) => head.is_packed = Thrift::truth(kind)?,
+                            _ => thrift.skip(kind)?,
+                        }
+                        Ok(())
+                    })?;
+                }
                 _ => thrift.skip(kind)?,
             }
             Ok(())
@@ -210,6 +219,7 @@ impl<'a, R: Read + Seek> Pages<'a, R> {
             file,
             shape,
             dictionary: None,
+            ahead: Ahead::default(),
         })
     }
 
@@ -284,14 +294,22 @@ impl<'a, R: Read + Seek> Pages<'a, R> {
     /// The head of the next page, and its length.
     fn head(&mut self) -> Result<(Head, u64), Fault> {
         let left = self.end - self.at;
-        let mut result = Err(Damaged);
+        let mut read = self.ahead.from(self.at).and_then(|bytes| Head::read(bytes).ok());
         for most in [HEAD, MOST_HEAD] {
-            result = Head::read(&self.file.bytes(self.at, most.min(left))?);
-            if result.is_ok() || left <= most {
+            if read.is_some() {
+                break;
+            }
+            self.ahead = Ahead {
+                start: self.at,
+                bytes: self.file.bytes(self.at, most.min(left))?,
+            };
+            read = Head::read(&self.ahead.bytes).ok();
+            if left <= most {
                 break;
             }
         }
-        result.map(|(head, len)| (head, len as u64)).map_err(Fault::from)
+        let (head, len) = read.ok_or(Damaged)?;
+        Ok((head, len as u64))
     }
 
     /// The cells of a page.
@@ -324,5 +342,64 @@ impl<'a, R: Read + Seek> Pages<'a, R> {
             _ => "an unknown encoding",
         };
         Err(Fault::NotRead(format!("has its moduli in {name}; write them in PLAIN")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    struct Counted {
+        file: Cursor<Vec<u8>>,
+        read: usize,
+    }
+
+    impl Read for Counted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.file.read(buffer)?;
+            self.read += read;
+            Ok(read)
+        }
+    }
+
+    impl Seek for Counted {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.file.seek(to)
+        }
+    }
+
+    /// A file of empty pages is not read some two hundred times over.
+    #[test]
+    fn heads_of_short_pages_are_read_once() {
+        const PAGES: usize = 10_000;
+        // Kind, lengths, and the part of pages of cells: count, encodings; each a number in the compact form.
+        let page = b"\x15\0\x15\0\x15\0\x2c\x15\0\x15\0\x15\x06\x15\x06\0\0";
+        let bytes = page.repeat(PAGES);
+        let len = bytes.len() as u64;
+        let chunk = Chunk {
+            start: 0,
+            len,
+            codec: 0,
+            is_elsewhere: false,
+        };
+        let shape = Shape {
+            len: Len::Each,
+            most_level: 0,
+        };
+        let counted = Counted {
+            file: Cursor::new(bytes),
+            read: 0,
+        };
+        let mut file = Bounded { file: counted, len };
+        let mut pages = Pages::of(&mut file, &chunk, shape).expect("it is whole");
+        let mut found = 0;
+        while let Some(page) = pages.next().expect("it is whole") {
+            assert_eq!(page.count, 0);
+            found += 1;
+        }
+        assert_eq!(found, PAGES);
+        assert!(file.file.read < 2 * len as usize, "{} of {len}", file.file.read);
     }
 }

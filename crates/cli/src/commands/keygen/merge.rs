@@ -15,7 +15,10 @@ use std::{
     thread,
 };
 
-use rsalab_rsa::{Error, PublicKey, format};
+use rsalab_rsa::{
+    Error, PublicKey,
+    format::{self, WipedReader},
+};
 use rsalab_study::part::{Manifest as PartManifest, Work, check_set};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -39,6 +42,8 @@ use crate::{
 const DECODED_TOGETHER: usize = 1 << 10;
 /// Bytes of the longest file of a key.
 const LONGEST_FILE: u64 = 1 << 20;
+/// Bytes of archives that are asked of the system at once.
+const BUFFER: usize = 64 << 10;
 
 /// The kinds of merged files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -263,7 +268,7 @@ fn write_public_table(parts: &[Part], mut index: &File, file: &File) -> Result<(
         let unreadable = |error: io::Error| cannot(&part.path, "read", error);
         let unfit = || refused_because(&part.path, "has other files than its manifest names");
         let archive = File::open(&part.path).map_err(unreadable)?.take(part.end);
-        let mut archive = tar::Archive::new(BufReader::new(archive));
+        let mut archive = tar::Archive::new(WipedReader::new(archive, BUFFER));
         let mut files = archive.entries().map_err(unreadable)?;
         let mut left = part.record.items;
         while left > 0 {

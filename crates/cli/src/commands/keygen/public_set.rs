@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rsalab_rsa::format;
+use rsalab_rsa::format::{self, WipedReader};
 use zeroize::Zeroizing;
 
 use super::manifest::{Entry, cannot};
@@ -61,7 +61,7 @@ pub(super) fn make(path: &Path, private: &Path, entries: &[Entry], writer: &KeyW
 
 fn write(to: &mut impl Write, path: &Path, private: &Path, entries: &[Entry], writer: &KeyWriter) -> Result<()> {
     let file = File::open(private).map_err(|error| cannot(private, "read", error))?;
-    let mut lines = PrivateLines(BufReader::new(file));
+    let mut lines = PrivateLines(WipedReader::new(file, LONGEST));
     let write = |to: &mut dyn Write, bytes: &[u8]| to.write_all(bytes).map_err(|error| cannot(path, "write to", error));
     for (place, entry) in entries.iter().enumerate() {
         let line = lines.next().map_err(|error| cannot(private, "read", error))?;
@@ -84,7 +84,7 @@ fn write(to: &mut impl Write, path: &Path, private: &Path, entries: &[Entry], wr
 }
 
 /// The keys of a set as `keygen` writes it, each on a line.
-struct PrivateLines(BufReader<File>);
+struct PrivateLines(WipedReader<File>);
 
 impl PrivateLines {
     /// The next key, without what separates it from its neighbours; empty at the end.

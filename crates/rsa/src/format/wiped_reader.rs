@@ -1,11 +1,14 @@
-//! A buffered reader whose buffer is wiped on drop: private keys may pass through it.
+//! A buffered reader whose buffer is wiped.
 
 use std::io::{self, BufRead, Read};
 
 use zeroize::Zeroizing;
 
-/// As [`std::io::BufReader`], which leaves in memory what it read.
-pub(super) struct WipedReader<R> {
+/// As [`std::io::BufReader`], with a buffer that is wiped on drop: for files in which private keys may be.
+///
+/// Where a line or a file is read to the end of a vector that has to grow, its parts stay in memory: give it room.
+#[derive(Debug)]
+pub struct WipedReader<R> {
     inner: R,
     buffer: Zeroizing<Vec<u8>>,
     /// Bytes of the buffer that were taken, and those that were read.
@@ -14,11 +17,11 @@ pub(super) struct WipedReader<R> {
 }
 
 impl<R: Read> WipedReader<R> {
-    /// Asks for so many bytes at once.
-    pub(super) fn new(inner: R, bytes: usize) -> WipedReader<R> {
+    /// Asks `inner` for `bytes` bytes at once, at least one.
+    pub fn new(inner: R, bytes: usize) -> WipedReader<R> {
         WipedReader {
             inner,
-            buffer: Zeroizing::new(vec![0; bytes]),
+            buffer: Zeroizing::new(vec![0; bytes.max(1)]),
             taken: 0,
             filled: 0,
         }
