@@ -1,7 +1,7 @@
 //! A report from its own `results.json`: pages can be made again where the database is no longer.
 
 use std::{
-    fs,
+    fs::File,
     io::{self, Read},
     path::Path,
 };
@@ -14,8 +14,11 @@ use super::{
 };
 use crate::error::Error;
 
-/// No report is longer, and a compressed file may claim to be.
+/// No report is longer.
 const LONGEST: u64 = 1 << 30;
+/// What a byte of a compressed file is unpacked to at most, and what any file is: reports are packed to a tenth.
+const MOST_UNPACKED: u64 = 64;
+const ROOM: u64 = 16 << 20;
 
 /// The report that a `results.json` holds, as it lies in a report's directory or compressed by gzip.
 ///
@@ -33,13 +36,24 @@ pub fn read(path: &Path) -> Result<Report, Error> {
 
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
-    let file = fs::read(path)?;
+    let file = up_to(LONGEST, File::open(path)?)?;
     if !file.starts_with(&GZIP) {
         return Ok(file);
     }
+    let most = file.len() as u64 * MOST_UNPACKED + ROOM;
+    up_to(most.min(LONGEST), MultiGzDecoder::new(&*file))
+}
+
+/// All bytes, if there are no more than so many.
+fn up_to(most: u64, from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    MultiGzDecoder::new(&*file).take(LONGEST).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!(
+            "it has more than {most} bytes, as no report has"
+        ))),
+        false => Ok(bytes),
+    }
 }
 
 fn refused(path: &Path, reason: String) -> Error {

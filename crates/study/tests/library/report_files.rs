@@ -231,6 +231,10 @@ fn what_is_no_result_of_a_report_is_refused() {
     assert!(refused(b"").contains("is not the results.json of a report"));
     assert!(refused(b"{}").contains("missing field"));
     assert!(refused(b"\x1f\x8bno").contains("results.json"));
+    // Packed to a thousandth, as no report is.
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&vec![b' '; 32 << 20]).unwrap();
+    assert!(refused(&gzip.finish().unwrap()).contains("as no report has"));
     for name in ["", "../up", "a/b", "a\\b", ".hidden"] {
         assert!(changed("/figures/0/id", name.into()).contains("is no name of a figure"));
     }

@@ -116,8 +116,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     }
 
     fn window_width(limbs: usize, bits: usize) -> usize {
-        // A table of 32 short entries costs more to make and to read than the multiplications that it saves. Counted:
-        // see the notes.
+        // A table of 32 short entries costs more to make and to read than the multiplications that it saves.
         match Form::new(limbs).digits {
             ..=11 => window_width(bits).min(4),
             _ => window_width(bits),

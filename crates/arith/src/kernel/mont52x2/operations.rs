@@ -9,7 +9,7 @@ use crate::kernel::doubles::unroll;
 
 /// The quotient of a product of which the rows come from `$row`, in turn; all but its products with n is added.
 ///
-/// Loops: code for each number of quads is slower, by a tenth at 1024 bits and by a sixth at 1536 (the crate's notes).
+/// Loops: code for each number of quads is slower, by a tenth at 1024 bits and by a sixth at 1536.
 macro_rules! reduce {
     ($stream:ident, $token:ident, $width:expr, $row:ident => $add_row:expr) => {{
         let width = $width;
