@@ -90,9 +90,9 @@ pub struct Subset<L> {
     divisor: OnceLock<Divisor>,
 }
 
-/// From so many limbs on others are multiplied one after the other, on all threads: each thread by itself would take
-/// too much memory.
-const LONG: usize = 1 << 20;
+/// Limbs of the products that threads make each by itself: others are multiplied one after the other, on all threads,
+/// since such products take some fifty times their length.
+const AT_ONCE: usize = 1 << 18;
 
 impl<L: Levels> Subset<L> {
     /// Grows the tree of these moduli (big-endian bytes), on up to so many threads. `progress` is called on this one,
@@ -283,7 +283,7 @@ fn product_modulo<E>(
     divisor: &Divisor,
     others: impl Iterator<Item = Result<Vec<u64>, E>>,
 ) -> Result<Option<Vec<u64>>, E> {
-    let lanes = if divisor.limbs() >= LONG { 1 } else { threads };
+    let lanes = (AT_ONCE / divisor.limbs().max(1)).clamp(1, threads.max(1));
     let mut products: Vec<Option<Vec<u64>>> = vec![None; lanes];
     let mut groups: Vec<Vec<Vec<u64>>> = Vec::new();
     let (mut group, mut limbs) = (Vec::new(), 0);
