@@ -34,6 +34,23 @@ impl Drop for Integer {
     }
 }
 
+/// The number of big-endian bytes.
+fn integer(bytes: &[u8]) -> Integer {
+    let mut value = Integer::new();
+    // SAFETY: as many bytes are read as the slice has.
+    unsafe { gmp::mpz_import(&mut value.0, bytes.len(), 1, 1, 1, 0, bytes.as_ptr().cast()) };
+    value
+}
+
+/// Big-endian bytes of a positive number.
+fn bytes(value: &Integer) -> Vec<u8> {
+    // SAFETY: the base is one that GMP knows; of an integer that was made.
+    let mut bytes = vec![0; unsafe { gmp::mpz_sizeinbase(&value.0, 2) }.div_ceil(8)];
+    // SAFETY: as many bytes are written as the number has, which the vector has room for.
+    unsafe { gmp::mpz_export(bytes.as_mut_ptr().cast(), std::ptr::null_mut(), 1, 1, 1, 0, &value.0) };
+    bytes
+}
+
 /// `work` for 0 .. `count`, on so many threads.
 fn map<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
@@ -61,14 +78,9 @@ fn map<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) 
     all.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The gcd of each with the product of all others, by remainders modulo squares: how many are not 1.
-fn fastgcd(moduli: &[Vec<u8>], threads: usize) -> usize {
-    let leaves = map(moduli.len(), threads, |i| {
-        let mut value = Integer::new();
-        // SAFETY: as many bytes are read as the slice has.
-        unsafe { gmp::mpz_import(&mut value.0, moduli[i].len(), 1, 1, 1, 0, moduli[i].as_ptr().cast()) };
-        value
-    });
+/// The gcd of each with the product of all others, by remainders modulo squares: the places where it is not 1.
+fn fastgcd(moduli: &[Vec<u8>], threads: usize) -> Vec<usize> {
+    let leaves = map(moduli.len(), threads, |i| integer(&moduli[i]));
     let mut levels = vec![leaves];
     while levels[levels.len() - 1].len() > 1 {
         let below = &levels[levels.len() - 1];
@@ -106,10 +118,91 @@ fn fastgcd(moduli: &[Vec<u8>], threads: usize) -> usize {
                     gmp::mpz_cmp_ui(&value.0, 1) > 0
                 }
             });
-            return shared.into_iter().filter(|&shared| shared).count();
+            return (0..moduli.len()).filter(|&i| shared[i]).collect();
         }
     }
-    0
+    Vec::new()
+}
+
+/// Random odd numbers that no prime below 2^16 divides. A thousand come from one interval of numbers, which is sieved.
+struct Rough {
+    primes: Vec<u64>,
+    next: Box<dyn FnMut() -> u64>,
+}
+
+impl Rough {
+    /// Odd numbers that are sieved at once: about a tenth is left.
+    const INTERVAL: usize = 10_000;
+
+    fn new(seed: u64) -> Self {
+        let mut is_prime = vec![true; 1 << 16];
+        let mut primes = Vec::new();
+        for n in 3..1 << 16 {
+            if n % 2 == 1 && is_prime[n] {
+                primes.push(n as u64);
+                is_prime[n..].iter_mut().step_by(n).for_each(|prime| *prime = false);
+            }
+        }
+        Self {
+            primes,
+            next: Box::new(crate::random(seed)),
+        }
+    }
+
+    /// An odd number of so many bytes, its two upper bits set.
+    fn odd(&mut self, bytes: usize) -> Integer {
+        let mut number: Vec<u8> = (0..bytes / 8).flat_map(|_| (self.next)().to_be_bytes()).collect();
+        number[0] |= 0xc0;
+        number[bytes - 1] |= 1;
+        integer(&number)
+    }
+
+    /// So many of so many bytes.
+    fn numbers(&mut self, count: usize, bytes: usize) -> Vec<Integer> {
+        let mut numbers = Vec::new();
+        while numbers.len() < count {
+            let start = self.odd(bytes);
+            let mut is_rough = vec![true; Self::INTERVAL];
+            for &prime in &self.primes {
+                // SAFETY: an integer that was made, and is read.
+                let rest = unsafe { gmp::mpz_fdiv_ui(&start.0, prime) };
+                // start + 2 i is divisible: i = −start / 2.
+                let first = (prime - rest) * prime.div_ceil(2) % prime;
+                let multiples = is_rough.iter_mut().skip(first as usize).step_by(prime as usize);
+                multiples.for_each(|rough| *rough = false);
+            }
+            let left = (0..Self::INTERVAL as u64).filter(|&i| is_rough[i as usize]);
+            numbers.extend(left.take(count - numbers.len()).map(|i| {
+                let mut number = Integer::new();
+                // SAFETY: integers that were made, of which one is written.
+                unsafe { gmp::mpz_add_ui(&mut number.0, &start.0, 2 * i) };
+                number
+            }));
+        }
+        numbers
+    }
+}
+
+/// So many moduli of 2048 bits without a factor below 2^16, and the places of those that share a factor of 1024 bits:
+/// 100 pairs, or a tenth of the moduli where they are fewer than 2,000.
+fn planted_moduli(count: usize) -> (Vec<Vec<u8>>, Vec<usize>) {
+    let mut rough = Rough::new(11);
+    let mut moduli: Vec<Vec<u8>> = rough.numbers(count, 256).iter().map(bytes).collect();
+    let pairs = (count / 20).min(100);
+    let factors = rough.numbers(3 * pairs, 128);
+    let mut planted = Vec::new();
+    for (pair, factors) in factors.chunks_exact(3).enumerate() {
+        // One in each half, at a place of its own.
+        let place = pair * (count / 2) / pairs;
+        for (place, other) in [(place, &factors[1]), (count - 1 - place, &factors[2])] {
+            let mut modulus = Integer::new();
+            // SAFETY: integers that were made, of which one is written.
+            unsafe { gmp::mpz_mul(&mut modulus.0, &factors[0].0, &other.0) };
+            moduli[place] = bytes(&modulus);
+            planted.push(place);
+        }
+    }
+    (moduli, planted)
 }
 
 /// Seconds of CPU that this process has taken, in hundredths, where the system says so.
@@ -121,27 +214,25 @@ fn cpu() -> f64 {
     ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Looks for shared factors of so many moduli of 2048 bits, and compares the times.
+/// Looks for shared factors of so many moduli of 2048 bits without small ones, some of them planted, and compares the times.
 pub(crate) fn compare(count: usize, threads: usize) {
-    let mut next = crate::random(11);
-    let mut modulus = || -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..32).flat_map(|_| next().to_be_bytes()).collect();
-        bytes[0] |= 0x80;
-        bytes[255] |= 1;
-        bytes
-    };
-    let moduli: Vec<Vec<u8>> = (0..count).map(|_| modulus()).collect();
+    let (moduli, planted) = planted_moduli(count);
     let (start, before) = (Instant::now(), cpu());
     let found = shared_factors(&moduli, threads, &mut |_| {});
     let (ours, our_cpu) = (start.elapsed().as_secs_f64(), cpu() - before);
-    let found = found.into_iter().flatten().count();
+    let found: Vec<usize> = (0..count).filter(|&i| found[i].is_some()).collect();
     let (start, before) = (Instant::now(), cpu());
     let theirs_found = fastgcd(&moduli, threads);
     let (theirs, their_cpu) = (start.elapsed().as_secs_f64(), cpu() - before);
     assert_eq!(found, theirs_found, "moduli that share something");
+    let is_found = |place: &usize| found.binary_search(place).is_ok();
+    assert!(planted.iter().all(is_found), "planted pairs were missed");
     println!(
-        "{count} moduli, {threads} threads: {ours:.2} s, {our_cpu:.2} of CPU; fastgcd's method on GMP {theirs:.2} s, \
-         {their_cpu:.2} of CPU: {:.2} and {:.2} times as much",
+        "{count} moduli, of which {} share a planted factor and {} others one by chance, found by both; {threads} \
+         threads: {ours:.2} s, {our_cpu:.2} of CPU; fastgcd's method on GMP {theirs:.2} s, {their_cpu:.2} of CPU: \
+         {:.2} and {:.2} times as much",
+        planted.len(),
+        found.len() - planted.len(),
         theirs / ours,
         their_cpu / our_cpu
     );
