@@ -143,19 +143,23 @@ impl<L: Levels> Subset<L> {
         let mut all_twos = self.split.all_twos;
         let mut found = Vec::new();
         if let Some(mut root) = self.root.take() {
-            let others = others.into_iter().map(|other| {
-                other.map(|other| {
-                    all_twos += other.twos;
-                    other.odd
+            let mut others = others
+                .into_iter()
+                .map(|other| {
+                    other.map(|other| {
+                        all_twos += other.twos;
+                        other.odd
+                    })
                 })
-            });
-            let divisor = Divisor::new(&self.multiplier, &root.z);
-            if let Some(product) = product_modulo(&self.multiplier, self.threads, &divisor, others)? {
+                .peekable();
+            // A whole set has no others, and needs no reciprocal of its product, which takes a fifth of all.
+            if others.peek().is_some() {
+                let divisor = Divisor::new(&self.multiplier, &root.z);
+                let product = product_modulo(&self.multiplier, self.threads, &divisor, others)?;
                 let d = divisor.reduce(&self.multiplier, &root.d);
                 let d = self.multiplier.multiply(&d, &product);
                 root.d = trim(&divisor.remainder(&self.multiplier, &d)).to_vec();
             }
-            drop(divisor);
             found = descend(
                 &self.multiplier,
                 self.threads,
@@ -274,7 +278,7 @@ fn product_of(
     numbers.pop().unwrap_or_else(|| vec![1])
 }
 
-/// The product of all others modulo a number; none without others.
+/// The product of all others modulo a number, 1 without any.
 ///
 /// Short ones are multiplied before they are reduced, until they are about as long as the number.
 fn product_modulo<E>(
@@ -282,7 +286,7 @@ fn product_modulo<E>(
     threads: usize,
     divisor: &Divisor,
     others: impl Iterator<Item = Result<Vec<u64>, E>>,
-) -> Result<Option<Vec<u64>>, E> {
+) -> Result<Vec<u64>, E> {
     let lanes = (AT_ONCE / divisor.limbs().max(1)).clamp(1, threads.max(1));
     let mut products: Vec<Option<Vec<u64>>> = vec![None; lanes];
     let mut groups: Vec<Vec<Vec<u64>>> = Vec::new();
@@ -302,7 +306,7 @@ fn product_modulo<E>(
     groups.extend((!group.is_empty()).then_some(group));
     multiply_in(multiplier, divisor, &mut products, &mut groups);
     let times = |a: Vec<u64>, b: Vec<u64>| divisor.reduce(multiplier, &multiplier.multiply(&a, &b));
-    Ok(products.into_iter().flatten().reduce(times))
+    Ok(products.into_iter().flatten().reduce(times).unwrap_or_else(|| vec![1]))
 }
 
 /// Multiplies a group into each product.
