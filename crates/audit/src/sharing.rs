@@ -57,7 +57,10 @@ pub(crate) fn shared_primes(moduli: &[&[u8]], hits: &[usize], threads: usize) ->
     }
     let numbers: Vec<BigUint> = chosen.iter().map(|modulus| BigUint::from_bytes_be(modulus)).collect();
     let mut shared = Vec::new();
-    for factor in coprime_base(found.iter()) {
+    // Factors are split where one is a part of another, and a part may be small: one of a few of the moduli that share
+    // more.
+    let base = coprime_base(found.iter()).into_iter();
+    for factor in base.filter(|factor| factor.bits() > SMALL_BITS) {
         let divided = hits.iter().zip(&numbers);
         let divided = divided.filter(|(_, number)| *number % &factor == BigUint::ZERO);
         let mut members: Vec<usize> = divided.map(|(&place, _)| place).collect();
@@ -280,6 +283,16 @@ mod tests {
         assert_eq!(shared(&moduli), []);
         let moduli = [times(15, modulus(&[0, 1])), times(105, modulus(&[0, 3]))];
         assert_eq!(shared(&moduli), [(prime(0), vec![0, 1])]);
+        // The least prime above 2^20 divides moduli of both pairs: it is too long to be divided by at once, and too
+        // short for a shared prime.
+        let long = (1 << 20) + 7;
+        let moduli = [
+            times(long, modulus(&[0, 1])),
+            modulus(&[0, 2]),
+            times(long, modulus(&[3, 4])),
+            modulus(&[3, 5]),
+        ];
+        assert_eq!(shared(&moduli), [(prime(0), vec![0, 1]), (prime(3), vec![2, 3])]);
     }
 
     #[test]

@@ -214,7 +214,8 @@ fn cpu() -> f64 {
     ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Looks for shared factors of so many moduli of 2048 bits without small ones, some of them planted, and compares the times.
+/// Looks for shared factors of so many moduli of 2048 bits without small ones, some of them planted, and compares the
+/// times.
 pub(crate) fn compare(count: usize, threads: usize) {
     let (moduli, planted) = planted_moduli(count);
     let (start, before) = (Instant::now(), cpu());

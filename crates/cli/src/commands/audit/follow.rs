@@ -41,7 +41,7 @@ impl Follow {
                 if !self.is_shared {
                     self.finish();
                     self.is_shared = true;
-                    self.counter = Some(Counter::new(self.log, "key compared", moduli as u64, 0));
+                    self.counter = Some(Counter::new(self.log, "key comparison", moduli as u64, 0));
                 }
                 (done * moduli as f64) as u64
             }
