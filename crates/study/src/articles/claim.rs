@@ -104,4 +104,33 @@ mod tests {
         assert_eq!(example(in_part).as_deref(), Some("large"));
         assert_eq!(example(vec![case("none", NotMeasurableHere, None)]), None);
     }
+
+    #[test]
+    fn engines_that_lack_the_same_are_named_together() {
+        let case = |engine: &str, case: &str, verdict| Case {
+            engine: engine.to_owned(),
+            case: case.to_owned(),
+            verdict,
+            sentence: String::new(),
+            value: None,
+        };
+        let data = "id = 'x-i'\nclaim = ''\npublished = ''\ncomputed = ''\ncases = []";
+        let data = Box::leak(Box::new(toml::from_str(data).unwrap()));
+        let cases = vec![
+            case("own", "1024 bits", Holds),
+            case("own", "2048 bits", NotMeasurableHere),
+            case("own", "4096 bits", NotMeasurableHere),
+            case("gmp", "1024 bits", Holds),
+            case("gmp", "2048 bits", NotMeasurableHere),
+            case("gmp", "4096 bits", NotMeasurableHere),
+            case("java", "1024 bits", Holds),
+            case("java", "2048 bits", NotMeasurableHere),
+            case("openssl", "1024 bits", Holds),
+        ];
+        assert_eq!(
+            Claim::decided(data, cases).outcome(),
+            "◔ holds where it was measured (own, gmp; not measured: 2048 bits; 4096 bits); \
+             ◔ holds where it was measured (java; not measured: 2048 bits); ✓ holds (openssl)"
+        );
+    }
 }

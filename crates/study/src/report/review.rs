@@ -227,19 +227,17 @@ impl Claim {
         if let Some(reason) = &self.reason {
             return reason.clone();
         }
-        let of_kind = |kind: Verdict| {
-            let engines: Vec<String> = self
-                .verdicts
-                .iter()
-                .filter(|one| one.verdict == kind)
-                .map(|one| match &one.missing[..] {
-                    [] => one.engine.clone(),
-                    missing => format!("{}; not measured: {}", one.engine, missing.join("; ")),
-                })
-                .collect();
-            format!("{} {} ({})", kind.mark(), kind.words(), engines.join(", "))
+        // Engines of which the same was not measured are named together: the list is said once.
+        let of_kind = |(kind, missing): (Verdict, &[String])| {
+            let alike = |one: &&EngineVerdict| one.verdict == kind && one.missing == missing;
+            let engines: Vec<&str> = self.verdicts.iter().filter(alike).map(|one| &one.engine[..]).collect();
+            let missing = match missing {
+                [] => String::new(),
+                missing => format!("; not measured: {}", missing.join("; ")),
+            };
+            format!("{} {} ({}{missing})", kind.mark(), kind.words(), engines.join(", "))
         };
-        let kinds = distinct(self.verdicts.iter().map(|one| one.verdict));
+        let kinds = distinct(self.verdicts.iter().map(|one| (one.verdict, &one.missing[..])));
         let words: Vec<String> = kinds.into_iter().map(of_kind).collect();
         words.join("; ")
     }
