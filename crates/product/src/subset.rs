@@ -152,7 +152,7 @@ impl<L: Levels> Subset<L> {
                     })
                 })
                 .peekable();
-            // A whole set has no others, and needs no reciprocal of its product, which takes a fifth of all.
+            // A whole set has no others, and needs no reciprocal of its product, which takes a tenth of all.
             if others.peek().is_some() {
                 let divisor = Divisor::new(&self.multiplier, &root.z);
                 let product = product_modulo(&self.multiplier, self.threads, &divisor, others)?;

@@ -45,6 +45,12 @@ mod tests {
 
     use super::{Verdict::*, *};
 
+    /// A claim that says nothing.
+    fn data() -> &'static ClaimData {
+        let data = "id = 'x-i'\nclaim = ''\npublished = ''\ncomputed = ''\ncases = []";
+        Box::leak(Box::new(toml::from_str(data).unwrap()))
+    }
+
     #[test]
     fn cases_make_one_verdict() {
         for (cases, expected) in [
@@ -85,9 +91,7 @@ mod tests {
             }),
         };
         let example = |cases| {
-            let data = "id = 'x-i'\nclaim = ''\npublished = ''\ncomputed = ''\ncases = []";
-            let data = Box::leak(Box::new(toml::from_str(data).unwrap()));
-            let claim = Claim::decided(data, cases);
+            let claim = Claim::decided(data(), cases);
             claim.example().map(|case| case.case.clone())
         };
         let decided = vec![
@@ -114,8 +118,6 @@ mod tests {
             sentence: String::new(),
             value: None,
         };
-        let data = "id = 'x-i'\nclaim = ''\npublished = ''\ncomputed = ''\ncases = []";
-        let data = Box::leak(Box::new(toml::from_str(data).unwrap()));
         let cases = vec![
             case("own", "1024 bits", Holds),
             case("own", "2048 bits", NotMeasurableHere),
@@ -128,7 +130,7 @@ mod tests {
             case("openssl", "1024 bits", Holds),
         ];
         assert_eq!(
-            Claim::decided(data, cases).outcome(),
+            Claim::decided(data(), cases).outcome(),
             "◔ holds where it was measured (own, gmp; not measured: 2048 bits; 4096 bits); \
              ◔ holds where it was measured (java; not measured: 2048 bits); ✓ holds (openssl)"
         );
