@@ -2,14 +2,16 @@
 //! a known delay.
 //!
 //! ```text
-//! for each run       three new workers: the engine, the engine again, the engine with the delay
+//! for each launch    three new workers: the engine, the engine again, the engine with the delay
 //!                    interleaved, as in a bench; two ratios to the first
+//! for each run       the median of its launches
 //! at the end         false alarms   ratios of equals whose interval leaves out 1
 //!                    misses         ratios to the delayed whose interval holds 1
 //! ```
 //!
 //! An interval of 95 % leaves out the truth once in twenty times, so that false alarms are expected; many more of them
-//! say that the intervals are too narrow for this machine.
+//! say that the intervals are too narrow for this machine. The interval of a single launch does not have in it what a
+//! new one changes, since memory then lies elsewhere; one over several launches does.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -22,8 +24,9 @@ use serde::Serialize;
 
 use crate::{
     bench,
-    compare::{self, CONFIDENCE, Measured, Ratio},
+    compare::Ratio,
     error::Error,
+    launches::Launches,
     plan::{Group, Host, Seed},
     run::{
         ActiveCell, Environment, Event, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink, Outcome, RunContext,
@@ -41,8 +44,10 @@ pub struct Request {
     pub op: Op,
     /// Bits of the modulus.
     pub bits: usize,
-    /// Seconds of measuring for each engine under test in each run.
+    /// Seconds of measuring for each engine under test in each launch.
     pub seconds: f64,
+    /// How often the workers of a run are started anew.
+    pub launches: usize,
     /// Runs, each with new workers.
     pub runs: usize,
     /// The delay as a share of a call's time; none: equals only.
@@ -93,8 +98,10 @@ pub struct Calibration {
     pub op: Op,
     /// Bits of the modulus.
     pub bits: usize,
-    /// Seconds for each engine under test in each run.
+    /// Seconds for each engine under test in each launch.
     pub seconds: f64,
+    /// How often the workers of a run were started anew.
+    pub launches: usize,
     /// The delay as a share of a call's time.
     pub plant: Option<f64>,
     /// Milliseconds of the pauses that it is served in; 0: after each call.
@@ -114,7 +121,7 @@ pub struct Calibration {
 /// Figures over all runs. Where chance decides, they are of adjusted ratios if there are any.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The confidence that the intervals claim.
+    /// The confidence that the intervals claim, the least of them: five launches or fewer are too few for 95 %.
     pub confidence: f64,
     /// Runs.
     pub runs: usize,
@@ -126,7 +133,8 @@ pub struct Verdict {
     pub truths_missed: Option<usize>,
     /// Half the width of the intervals of equals, as a share of the ratio: the median of the runs.
     pub half_width: f64,
-    /// Seconds for each engine under test that would make it 1 %, if it falls with the square root of the time.
+    /// Seconds for each engine under test in each launch that would make it 1 %, if it falls with the square root of
+    /// the time.
     pub budget_s: f64,
     /// Ratios of equals within 3 % of 1.
     pub within_three_percent: usize,
@@ -137,7 +145,7 @@ pub struct Verdict {
 /// The result of a run with another budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// Seconds for each engine under test.
+    /// Seconds for each engine under test in each launch.
     pub seconds: f64,
     /// The engine compared with itself.
     pub equals: Ratio,
@@ -159,8 +167,8 @@ fn best(ratio: &Ratio) -> Estimate {
     ratio.adjusted.unwrap_or(ratio.to_first)
 }
 
-/// The budget that is tried once more at the end is at most so many seconds for each engine under test, and no more
-/// than all runs before it had together.
+/// The budget that is tried once more at the end is at most so many seconds for each engine under test, over all
+/// launches, and no more than all runs before it had together.
 const AFFORDABLE_S: f64 = 60.0;
 
 /// The half width that a budget is named for.
@@ -191,6 +199,7 @@ pub fn run(
             planted,
         },
         test_data: TestData::new(seed, stop),
+        launches: request.launches,
         stop,
     };
     let group = request.group(host, request.seconds)?;
@@ -199,6 +208,7 @@ pub fn run(
         op: request.op,
         bits: request.bits,
         seconds: request.seconds,
+        launches: request.launches,
         plant: request.plant,
         pause_ms: request.pause_ms,
         runs: Vec::new(),
@@ -239,6 +249,7 @@ impl Request {
     fn group(&self, host: &Host, seconds: f64) -> Result<Group, Error> {
         let request = bench::Request {
             seconds,
+            launches: self.launches,
             seed: self.seed,
             ..bench::Request::new(self.op, vec![self.bits], vec![self.engine.clone()])
         };
@@ -252,6 +263,7 @@ struct RunSetup<'a> {
     environment: &'a Environment<'a>,
     launcher: Both<'a>,
     test_data: TestData,
+    launches: usize,
     stop: &'a Arc<AtomicBool>,
 }
 
@@ -259,7 +271,35 @@ struct RunSetup<'a> {
 type Failure = Option<String>;
 
 impl RunSetup<'_> {
-    fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Result<Run, Failure>, Error> {
+    fn run(&mut self, group: &Group, number: u64, with_planted: bool) -> Result<Result<Run, Failure>, Error> {
+        let mut launches = Vec::new();
+        for launch in 0..self.launches as u64 {
+            let seed = number * self.launches as u64 + launch;
+            match self.launch(group, seed, with_planted)? {
+                Ok(cells) => launches.push(cells),
+                Err(failure) => return Ok(Err(failure)),
+            }
+        }
+        let op = group.job.op;
+        let first = Launches::of(0, &launches);
+        let run = |equals| Run {
+            equals,
+            planted: with_planted
+                .then(|| Launches::of(2, &launches).ratio(&first, op))
+                .flatten(),
+            operations: first.cells().iter().map(|cell| cell.operations()).sum(),
+        };
+        let no_run = || Some("the two have no round in common".to_owned());
+        Ok(Launches::of(1, &launches).ratio(&first, op).map(run).ok_or_else(no_run))
+    }
+
+    /// The cells of new workers: of the engine, of the engine again, and of the engine with the delay.
+    fn launch(
+        &mut self,
+        group: &Group,
+        seed: u64,
+        with_planted: bool,
+    ) -> Result<Result<Vec<ActiveCell>, Failure>, Error> {
         let cell = &group.cells[0];
         let active = |engine: &str, copy| ActiveCell {
             copy,
@@ -291,21 +331,10 @@ impl RunSetup<'_> {
             CellState::Failed(reason) | CellState::Unsupported(reason) => Some(format!("{}: {reason}", cell.engine)),
             CellState::Planned | CellState::Running => Some(format!("{}: it was not measured", cell.engine)),
         });
-        if failure.is_some() {
-            return Ok(Err(failure));
-        }
-        let measured: Vec<Measured<'_>> = cells.iter().filter_map(ActiveCell::measured).collect();
-        let ratio = |place: usize| {
-            let this = measured.get(place)?;
-            compare::ratio(group.job.op, &measured[0], this, CONFIDENCE)
-        };
-        let run = |equals| Run {
-            equals,
-            planted: ratio(2),
-            operations: cells[0].operations(),
-        };
-        let no_run = || Some("the two have no round in common".to_owned());
-        Ok(ratio(1).map(run).ok_or_else(no_run))
+        Ok(match failure {
+            Some(failure) => Err(Some(failure)),
+            None => Ok(cells),
+        })
     }
 }
 
@@ -338,7 +367,7 @@ impl Calibration {
     fn affordable(&self) -> Option<f64> {
         let budget_s = self.verdict.as_ref()?.budget_s;
         let is_new = !(0.8..=1.25).contains(&(budget_s / self.seconds));
-        let most_s = AFFORDABLE_S.min(self.seconds * self.runs.len() as f64);
+        let most_s = (AFFORDABLE_S / self.launches as f64).min(self.seconds * self.runs.len() as f64);
         let is_affordable = (0.1..=most_s).contains(&budget_s);
         (self.is_complete && is_new && is_affordable).then_some(budget_s)
     }
@@ -365,7 +394,7 @@ impl Verdict {
         let truth = 1.0 / (1.0 + calibration.plant.unwrap_or(0.0));
         let is_corrected = runs.iter().any(|run| run.equals.adjusted.is_some());
         Some(Verdict {
-            confidence: CONFIDENCE,
+            confidence: runs.iter().map(|run| run.of_equals().confidence).fold(1.0, f64::min),
             runs: runs.len(),
             false_alarms: count(&|run| !run.of_equals().covers(1.0)),
             misses: of_planted(&|ratio| ratio.covers(1.0)),

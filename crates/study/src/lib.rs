@@ -61,6 +61,8 @@ mod distinct;
 mod disturbance;
 mod error;
 pub mod export;
+mod json;
+mod launches;
 pub mod number;
 mod parallel;
 pub mod part;

@@ -131,6 +131,7 @@ pub(crate) struct Vectors {
 Examples:
   rsalab machine
   rsalab machine --calibrate
+  rsalab machine --calibrate --launches 6 --seconds 2
   rsalab machine --calibrate --op keygen --engine openssl --seconds 60")]
 pub(crate) struct Machine {
     /// Measure this machine's rates of false alarms and of missed differences: an engine is compared with itself, and
@@ -158,9 +159,13 @@ pub(crate) struct Calibration {
     /// Repetitions, each with new workers.
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = within(RUNS), requires = "calibrate")]
     pub(crate) runs: usize,
-    /// Seconds of measurement for each worker in each run.
+    /// Seconds of measurement for each worker in each launch.
     #[arg(long, value_name = "S", default_value_t = 4.0, value_parser = seconds, requires = "calibrate")]
     pub(crate) seconds: f64,
+    /// Start the workers L times in each run, whose ratio is the median: what a new worker changes, as its memory lies
+    /// elsewhere, is then in the interval. Intervals of 95 % take 6.
+    #[arg(long, value_name = "L", default_value_t = 1, value_parser = within(LAUNCHES), requires = "calibrate")]
+    pub(crate) launches: usize,
     /// The delay, as a fraction of a call's time, 0 for none; if not given, 0.02, and none for operations of random
     /// duration.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibrate")]

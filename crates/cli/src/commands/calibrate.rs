@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<()> {
         op: arguments.op,
         bits: arguments.bits,
         seconds: arguments.seconds,
+        launches: arguments.launches,
         runs: arguments.runs,
         plant: (delay > 0.0).then_some(delay),
         pause_ms: arguments.pause,
@@ -97,8 +98,12 @@ fn shown(found: &Calibration) -> String {
     let Some(verdict) = &found.verdict else {
         return String::new();
     };
+    let launches = match found.launches {
+        1 => String::new(),
+        several => format!("{several} launches of "),
+    };
     let mut text = format!(
-        "{}: {} at {} bits, {} of {} s for each worker, {} % intervals\n",
+        "{}: {} at {} bits, {} of {launches}{} s for each worker, {:.0} % intervals\n",
         found.engine,
         found.op,
         found.bits,
@@ -135,7 +140,11 @@ fn shown(found: &Calibration) -> String {
         },
     );
     let budget = format!("{} s", number::significant(verdict.budget_s));
-    row("budget for ±1 %, for each worker", budget);
+    let each = match found.launches {
+        1 => "worker",
+        _ => "launch",
+    };
+    row(&format!("budget for ±1 %, for each {each}"), budget);
     if let Some(check) = &found.check {
         let estimate = check.equals.adjusted.unwrap_or(check.equals.to_first);
         let tried = format!("tried once with {} s", number::significant(check.seconds));

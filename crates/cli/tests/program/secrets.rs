@@ -47,6 +47,8 @@ fn planted(folder: &Path) -> Secrets {
     fs::write(folder.join("password"), format!("{PASSWORD}\n")).expect("it can be written");
     fs::write(folder.join("wrong"), format!("{PASSWORD}?\n")).expect("it can be written");
     fs::write(folder.join("message"), MESSAGE).expect("it can be written");
+    // JSON of another type than any format has: parsers say what they found.
+    fs::write(folder.join("quoted"), format!("\"{PASSWORD}\"\n")).expect("it can be written");
     for (format, name) in [
         ("pkcs8-encrypted --new-password-file password", "encrypted.pem"),
         ("jwk", "key.jwk"),
@@ -85,7 +87,7 @@ fn planted(folder: &Path) -> Secrets {
 }
 
 /// Every command that reads a secret, with what it makes kept out of standard output.
-const COMMANDS: [&str; 73] = [
+const COMMANDS: [&str; 76] = [
     "key check key.pem key.jwk key.openssh key.pkcs1",
     "key check encrypted.pem --password-file password",
     "key check encrypted.pem --password-file wrong",
@@ -141,6 +143,9 @@ const COMMANDS: [&str; 73] = [
     "slurm keygen --parts 2 --out made -- --count message",
     "slurm study --parts 2 --out made -- key.pem",
     "compare password key.pem",
+    "compare quoted quoted",
+    "study quoted --out made",
+    "text-encrypt --key key.pem --profile quoted message --out made",
     "bench --op private --bits 512 --engines own,textbook --seconds 0.1 --allow-unoptimised",
     "engines",
     "vectors --engines own --bits 512 --count 1",
@@ -316,6 +321,7 @@ fn no_option_repeats_what_any_file_holds_at_any_level() {
         &[
             "password",
             "message",
+            "quoted",
             "key.pem",
             "key.jwk",
             "encrypted.pem",

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     compare::{self, Measured},
-    plan, report,
+    json, plan, report,
     store::{BlockRecord, CellState, Store, StoreError, TakenBlock},
 };
 
@@ -336,7 +336,7 @@ impl Entry {
         else {
             return Err(no("it does not have two lines"));
         };
-        let parsed = |error: serde_json::Error| EntryError::Format(error.to_string());
+        let parsed = |error: serde_json::Error| EntryError::Format(json::fault(&error));
         let header: Header = serde_json::from_slice(header).map_err(parsed)?;
         if header.format != FORMAT {
             return Err(no("it has another format, of another version of rsalab"));

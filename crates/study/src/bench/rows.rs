@@ -1,19 +1,17 @@
 //! The table of a bench: a row for each engine at each size.
 
-use rsalab_engines::{BlockReport, Ledger, Mode, Op};
-use rsalab_measure::{
-    Block, Estimate,
-    stats::{Explained, median_interval},
-};
+use rsalab_engines::{Ledger, Mode, Op};
+use rsalab_measure::{Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     compare::{self, Adjusted, CONFIDENCE, Figures, Measured, Ratio},
     disturbance::{self, Disturbance, Reading},
+    launches::Launches,
     number,
     plan::Group,
     run::{ActiveCell, interrupted_note},
-    store::{Beginning, CellState, TakenBlock},
+    store::CellState,
 };
 
 /// One engine at one size.
@@ -124,255 +122,148 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// One engine at one size over all launches.
-struct Measurement<'a> {
-    cells: Vec<&'a ActiveCell>,
-    /// The blocks that statistics are made of. Of several launches, each is one block: neighbouring samples share its
-    /// luck.
-    blocks: Vec<TakenBlock>,
-}
-
 pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], quota: Option<f64>) -> Vec<Row> {
-    let measurements: Vec<Measurement<'_>> = (0..group.cells.len())
-        .map(|place| Measurement::new(launches.iter().map(|cells| &cells[place]).collect()))
+    let engines: Vec<Launches<'_>> = (0..group.cells.len())
+        .map(|place| Launches::of(place, launches))
         .collect();
-    let measured: Vec<Option<Measured<'_>>> = measurements.iter().map(Measurement::measured).collect();
+    let measured: Vec<Option<Measured<'_>>> = engines.iter().map(Launches::measured).collect();
     let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
     let corrected = compare::adjusted(group.job.op, &measured, CONFIDENCE);
-    measurements
+    engines
         .iter()
         .zip(corrected)
-        .map(|(measurement, corrected)| measurement.row(group, &measurements[0], corrected, quota))
+        .map(|(engine, corrected)| row(engine, &engines[0], group, corrected, quota))
         .collect()
 }
 
-impl<'a> Measurement<'a> {
-    fn new(cells: Vec<&'a ActiveCell>) -> Self {
-        let done = cells.iter().filter(|cell| cell.state == CellState::Done);
-        let blocks = match cells.len() {
-            1 => done.flat_map(|cell| cell.blocks.clone()).collect(),
-            _ => done
-                .enumerate()
-                .map(|(launch, cell)| whole_launch(launch, cell))
-                .collect(),
-        };
-        Measurement { cells, blocks }
-    }
-
-    fn beginning(&self) -> Option<&'a Beginning> {
-        self.cells.iter().rev().find_map(|cell| cell.beginning.as_ref())
-    }
-
-    fn measured(&self) -> Option<Measured<'_>> {
-        Some(Measured {
-            ledger: &self.beginning()?.ledger,
-            blocks: self.blocks.iter().collect(),
-        })
-    }
-
-    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<Adjusted>, quota: Option<f64>) -> Row {
-        let job = &group.job;
-        let measured = self.measured();
-        let launches_ops_per_s = self.speeds(job.op);
-        let figures = measured
-            .as_ref()
-            .and_then(|measured| compare::figures(job.op, measured, CONFIDENCE))
-            .map(|figures| Figures {
-                ops_per_s: median_interval(&launches_ops_per_s, CONFIDENCE).unwrap_or(figures.ops_per_s),
-                ..figures
-            });
-        let ratio = first
-            .measured()
-            .zip(measured)
-            .and_then(|(first, this)| compare::ratio(job.op, &first, &this, CONFIDENCE))
-            .map(|ratio| Ratio {
-                to_first: self.ratio_over_launches(first, job.op).unwrap_or(ratio.to_first),
-                ..ratio
-            });
-        let disturbance = self.disturbance(quota);
-        let mut notes = self.notes(figures.as_ref(), ratio.as_ref(), &launches_ops_per_s);
-        notes.extend(disturbance::remarks(
-            figures.as_ref(),
-            self.taken().len(),
-            disturbance.as_ref(),
-            compare::is_random(job.op),
-        ));
-        let beginning = self.beginning();
-        Row {
-            engine: self.cells[0].engine.clone(),
-            engine_version: beginning.map(|beginning| beginning.info.version.clone()),
-            kernel: beginning.map(|beginning| beginning.readiness.kernel.clone()),
-            op: job.op,
-            bits: job.bits,
-            threads: job.threads,
-            batch: job.batch,
-            primes: job.primes,
-            keys: job.keys,
-            message_bytes: job.message_bytes,
-            mode: job.mode,
-            ops_per_s: figures.map(|figures| figures.ops_per_s.value),
-            ns_per_op: figures.map(|figures| figures.ns_per_op.into()),
-            tsc_per_op: figures.and_then(|figures| figures.tsc_per_op),
-            ratio_to_first: ratio.as_ref().map(|ratio| ratio.to_first.into()),
-            luck: figures.and_then(|figures| figures.luck).map(|explained| Luck {
-                explained,
-                shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
-                corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
-                corrected_ratio_to_first: ratio
-                    .as_ref()
-                    .and_then(|ratio| ratio.adjusted)
-                    .filter(|_| corrected.is_some())
-                    .map(Interval::from),
-            }),
-            ledger: beginning.map(|beginning| beginning.ledger.clone()),
-            disturbance,
-            notes,
-            launches_ops_per_s,
-        }
-    }
-
-    /// Blocks as they were taken, of all launches.
-    fn taken(&self) -> Vec<&'a TakenBlock> {
-        self.cells.iter().flat_map(|cell| &cell.blocks).collect()
-    }
-
-    fn disturbance(&self, quota: Option<f64>) -> Option<Disturbance> {
-        let cell = self.cells[0];
-        let reading = Reading::of(self.beginning()?, &cell.job, &cell.engine);
-        Disturbance::of(&self.taken(), reading, quota)
-    }
-
-    /// Operations per second of each launch, if there are several.
-    fn speeds(&self, op: Op) -> Vec<f64> {
-        if self.cells.len() < 2 {
-            return Vec::new();
-        }
-        let done = self.cells.iter().filter(|cell| cell.state == CellState::Done);
-        done.filter_map(|cell| compare::figures(op, &cell.measured()?, CONFIDENCE))
-            .map(|figures| figures.ops_per_s.value)
-            .collect()
-    }
-
-    /// The median over the launches of the ratio to the first in each, if there are several: one lucky launch does not
-    /// move it.
-    fn ratio_over_launches(&self, first: &Measurement<'_>, op: Op) -> Option<Estimate> {
-        if self.cells.len() < 2 {
-            return None;
-        }
-        let both = first.cells.iter().zip(&self.cells);
-        let logarithms: Vec<f64> = both
-            .filter(|(first, this)| [first, this].iter().all(|cell| cell.state == CellState::Done))
-            .filter_map(|(first, this)| compare::ratio(op, &first.measured()?, &this.measured()?, CONFIDENCE))
-            .map(|ratio| ratio.to_first.value.ln())
-            .collect();
-        let estimate = median_interval(&logarithms, CONFIDENCE)?;
-        Some(Estimate {
-            value: estimate.value.exp(),
-            low: estimate.low.exp(),
-            high: estimate.high.exp(),
-            ..estimate
-        })
-    }
-
-    /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped
-    /// that is no news.
-    fn lack_of_values(&self, figures: &Figures, ratio: Option<&Ratio>) -> Option<String> {
-        /// The confidence that five launches reach.
-        const LEAST: f64 = 0.9;
-        let is_done = self.cells.iter().all(|cell| cell.state == CellState::Done);
-        // An engine compared with itself is no measurement.
-        let ratio = ratio.filter(|ratio| ratio.to_first.low < ratio.to_first.high);
-        let of_ratio = ratio.map_or(1.0, |ratio| ratio.to_first.confidence);
-        let reached = figures.ns_per_op.confidence.min(of_ratio);
-        let what = match self.cells.len() {
-            1 => "block",
-            _ => "launch",
-        };
-        let count = match (self.blocks.len(), what) {
-            (1, what) => format!("1 {what}"),
-            (count, "launch") => format!("{count} launches"),
-            (count, what) => number::counted(count, what),
-        };
-        (is_done && reached < LEAST).then(|| match reached > 0.0 {
-            true => format!(
-                "{count} are too few values: the intervals reach a confidence of {:.0} %",
-                100.0 * reached
-            ),
-            false => format!("{count}: there is no interval, and what stands there is the range of its samples"),
-        })
-    }
-
-    fn notes(&self, figures: Option<&Figures>, ratio: Option<&Ratio>, speeds: &[f64]) -> Vec<String> {
-        let mut notes = self
-            .beginning()
-            .map(|beginning| beginning.notes.clone())
-            .unwrap_or_default();
-        if let Some(ratio) = ratio.filter(|ratio| !ratio.differs_in.is_empty()) {
-            notes.push(format!("differs in: {}", ratio.differs_in.join(", ")));
-        }
-        if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected.as_deref()) {
-            notes.push(format!("the ratio is raw, luck included: {reason}"));
-        }
-        if let Some(best) = speeds.iter().copied().reduce(f64::max) {
-            let worst = speeds.iter().copied().fold(best, f64::min);
-            notes.push(format!(
-                "launches: {}, best {}, worst {} per second; the figures are medians over them",
-                speeds.len(),
-                number::significant(best),
-                number::significant(worst),
-            ));
-        }
-        let interrupted: Vec<&str> = self
-            .cells
-            .iter()
-            .flat_map(|cell| cell.interrupted.iter().map(String::as_str))
-            .collect();
-        notes.extend(interrupted_note(&interrupted));
-        for (index, cell) in self.cells.iter().enumerate() {
-            let launch = if self.cells.len() > 1 {
-                format!("launch {} ", index + 1)
-            } else {
-                String::new()
-            };
-            match &cell.state {
-                CellState::Done => {}
-                CellState::Failed(reason) => notes.push(format!("{launch}failed: {reason}")),
-                CellState::Unsupported(reason) => notes.push(format!("{launch}not supported: {reason}")),
-                CellState::Planned | CellState::Running => notes.push(format!("{launch}stopped before the end")),
-            }
-        }
-        notes.extend(figures.and_then(|figures| self.lack_of_values(figures, ratio)));
-        // An engine that cannot do a job says the same in every launch.
-        notes.dedup();
-        notes
+fn row(
+    this: &Launches<'_>,
+    first: &Launches<'_>,
+    group: &Group,
+    corrected: Option<Adjusted>,
+    quota: Option<f64>,
+) -> Row {
+    let job = &group.job;
+    let launches_ops_per_s = this.speeds(job.op);
+    let figures = this.figures(job.op);
+    let ratio = this.ratio(first, job.op);
+    let disturbance = disturbance_of(this, quota);
+    let mut notes = notes(this, figures.as_ref(), ratio.as_ref(), &launches_ops_per_s);
+    notes.extend(disturbance::remarks(
+        figures.as_ref(),
+        this.taken().len(),
+        disturbance.as_ref(),
+        compare::is_random(job.op),
+    ));
+    let beginning = this.beginning();
+    Row {
+        engine: this.cells()[0].engine.clone(),
+        engine_version: beginning.map(|beginning| beginning.info.version.clone()),
+        kernel: beginning.map(|beginning| beginning.readiness.kernel.clone()),
+        op: job.op,
+        bits: job.bits,
+        threads: job.threads,
+        batch: job.batch,
+        primes: job.primes,
+        keys: job.keys,
+        message_bytes: job.message_bytes,
+        mode: job.mode,
+        ops_per_s: figures.map(|figures| figures.ops_per_s.value),
+        ns_per_op: figures.map(|figures| figures.ns_per_op.into()),
+        tsc_per_op: figures.and_then(|figures| figures.tsc_per_op),
+        ratio_to_first: ratio.as_ref().map(|ratio| ratio.to_first.into()),
+        luck: figures.and_then(|figures| figures.luck).map(|explained| Luck {
+            explained,
+            shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
+            corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
+            corrected_ratio_to_first: ratio
+                .as_ref()
+                .and_then(|ratio| ratio.adjusted)
+                .filter(|_| corrected.is_some())
+                .map(Interval::from),
+        }),
+        ledger: beginning.map(|beginning| beginning.ledger.clone()),
+        disturbance,
+        notes,
+        launches_ops_per_s,
     }
 }
 
-/// All samples of a launch as one block.
-fn whole_launch(launch: usize, cell: &ActiveCell) -> TakenBlock {
-    let blocks = || cell.blocks.iter().map(|taken| &taken.report);
-    let block = Block {
-        samples: blocks()
-            .flat_map(|report| report.block.samples.iter().copied())
-            .collect(),
-        discarded_operations: blocks().map(|report| report.block.discarded_operations).sum(),
-        discarded_ns: blocks().map(|report| report.block.discarded_ns).sum(),
-        started_ns: blocks().map(|report| report.block.started_ns).min().unwrap_or(0),
-        elapsed_ns: blocks().map(|report| report.block.elapsed_ns).sum(),
+fn disturbance_of(this: &Launches<'_>, quota: Option<f64>) -> Option<Disturbance> {
+    let cell = this.cells()[0];
+    let reading = Reading::of(this.beginning()?, &cell.job, &cell.engine);
+    Disturbance::of(&this.taken(), reading, quota)
+}
+
+/// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped
+/// that is no news.
+fn lack_of_values(this: &Launches<'_>, figures: &Figures, ratio: Option<&Ratio>) -> Option<String> {
+    /// The confidence that five launches reach.
+    const LEAST: f64 = 0.9;
+    let is_done = this.cells().iter().all(|cell| cell.state == CellState::Done);
+    // An engine compared with itself is no measurement.
+    let ratio = ratio.filter(|ratio| ratio.to_first.low < ratio.to_first.high);
+    let of_ratio = ratio.map_or(1.0, |ratio| ratio.to_first.confidence);
+    let reached = figures.ns_per_op.confidence.min(of_ratio);
+    let what = match this.cells().len() {
+        1 => "block",
+        _ => "launch",
     };
-    let tests = blocks().flat_map(|report| report.tests.iter().copied()).collect();
-    let report = BlockReport {
-        block,
-        tests,
-        outputs: Vec::new(),
-        trace: Vec::new(),
-        cpu: None,
+    let count = match (this.values(), what) {
+        (1, what) => format!("1 {what}"),
+        (count, "launch") => format!("{count} launches"),
+        (count, what) => number::counted(count, what),
     };
-    TakenBlock {
-        order_index: launch as u64,
-        round: launch,
-        worker_pid: cell.worker_pid,
-        report,
-        losses: None,
+    (is_done && reached < LEAST).then(|| match reached > 0.0 {
+        true => format!(
+            "{count} are too few values: the intervals reach a confidence of {:.0} %",
+            100.0 * reached
+        ),
+        false => format!("{count}: there is no interval, and what stands there is the range of its samples"),
+    })
+}
+
+fn notes(this: &Launches<'_>, figures: Option<&Figures>, ratio: Option<&Ratio>, speeds: &[f64]) -> Vec<String> {
+    let mut notes = this
+        .beginning()
+        .map(|beginning| beginning.notes.clone())
+        .unwrap_or_default();
+    if let Some(ratio) = ratio.filter(|ratio| !ratio.differs_in.is_empty()) {
+        notes.push(format!("differs in: {}", ratio.differs_in.join(", ")));
     }
+    if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected.as_deref()) {
+        notes.push(format!("the ratio is raw, luck included: {reason}"));
+    }
+    if let Some(best) = speeds.iter().copied().reduce(f64::max) {
+        let worst = speeds.iter().copied().fold(best, f64::min);
+        notes.push(format!(
+            "launches: {}, best {}, worst {} per second; the figures are medians over them",
+            speeds.len(),
+            number::significant(best),
+            number::significant(worst),
+        ));
+    }
+    let interrupted: Vec<&str> = this
+        .cells()
+        .iter()
+        .flat_map(|cell| cell.interrupted.iter().map(String::as_str))
+        .collect();
+    notes.extend(interrupted_note(&interrupted));
+    for (index, cell) in this.cells().iter().enumerate() {
+        let launch = if this.cells().len() > 1 {
+            format!("launch {} ", index + 1)
+        } else {
+            String::new()
+        };
+        match &cell.state {
+            CellState::Done => {}
+            CellState::Failed(reason) => notes.push(format!("{launch}failed: {reason}")),
+            CellState::Unsupported(reason) => notes.push(format!("{launch}not supported: {reason}")),
+            CellState::Planned | CellState::Running => notes.push(format!("{launch}stopped before the end")),
+        }
+    }
+    notes.extend(figures.and_then(|figures| lack_of_values(this, figures, ratio)));
+    // An engine that cannot do a job says the same in every launch.
+    notes.dedup();
+    notes
 }

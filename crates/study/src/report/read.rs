@@ -12,7 +12,7 @@ use super::{
     figure::{Figure, Scale},
     model::Report,
 };
-use crate::error::Error;
+use crate::{error::Error, json};
 
 /// No report is longer.
 const LONGEST: u64 = 1 << 30;
@@ -26,7 +26,7 @@ const ROOM: u64 = 16 << 20;
 /// The file cannot be read, or is not what a report writes.
 pub fn read(path: &Path) -> Result<Report, Error> {
     let bytes = bytes(path).map_err(Error::io(path))?;
-    let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, error.to_string()))?;
+    let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, json::fault(&error)))?;
     let fault = report.all_figures().find_map(fault);
     match fault {
         None => Ok(report),

@@ -27,6 +27,8 @@ struct Noise {
     factor: f64,
     /// The most that a call takes more, as a share.
     noise: f64,
+    /// The most that a launch is faster or slower than the mean of launches, as a share.
+    launch: f64,
     launched: AtomicU64,
     is_absent: bool,
 }
@@ -37,6 +39,7 @@ impl Noise {
             clock: Arc::clone(clock),
             factor,
             noise: 0.05,
+            launch: 0.0,
             launched: AtomicU64::new(0),
             is_absent: false,
         }
@@ -49,12 +52,13 @@ impl Launcher for Noise {
             return Err(LaunchError::Absent("not installed".to_owned()));
         }
         let seed = self.launched.fetch_add(1, Ordering::Relaxed) + (self.factor * 1e6) as u64;
+        let mut random = ChaCha12Rng::seed_from_u64(seed);
         Ok(Box::new(Noisy {
             info: support::info(selector),
             clock: Arc::clone(&self.clock),
-            factor: self.factor,
+            factor: self.factor * (1.0 + self.launch * random.random_range(-1.0..=1.0)),
             noise: self.noise,
-            random: ChaCha12Rng::seed_from_u64(seed),
+            random,
             prepared: None,
         }))
     }
@@ -128,6 +132,7 @@ fn request(runs: usize) -> Request {
         op: Op::Private,
         bits: 512,
         seconds: 2.0,
+        launches: 1,
         runs,
         plant: Some(0.02),
         pause_ms: 0.0,
@@ -186,6 +191,35 @@ fn intervals_hold_the_truth_as_often_as_they_say_and_a_delay_is_found() {
     assert_eq!(verdict.within_three_percent_raw, None);
     let budget_s = 2.0 * (verdict.half_width / 0.01).powi(2);
     assert_eq!(verdict.budget_s, budget_s);
+}
+
+/// Where launches differ by more than blocks do, the interval of one launch is about another question.
+#[test]
+fn what_a_launch_changes_is_in_the_interval_over_launches_only() {
+    const RUNS: usize = 30;
+    let over = |launches| {
+        let clock = Arc::new(MockClock::new());
+        let moved = |factor| Noise {
+            launch: 0.004,
+            ..Noise::new(&clock, factor)
+        };
+        let request = Request {
+            launches,
+            seconds: 1.0,
+            ..request(RUNS)
+        };
+        of(&request, &moved(1.0), &moved(1.02), None).verdict.unwrap()
+    };
+    let (one, several) = (over(1), over(6));
+    assert!(
+        one.false_alarms > RUNS / 4 && one.truths_missed.unwrap() > RUNS / 4,
+        "{one:?}"
+    );
+    // Six launches reach 96.9 %: one of 30 is expected, and more than five come once in 3000 times.
+    assert!((several.confidence - 0.96875).abs() < 1e-9, "{several:?}");
+    assert!(several.false_alarms <= 5, "{several:?}");
+    assert!(several.truths_missed.unwrap() <= 5, "{several:?}");
+    assert_eq!(several.misses, Some(0), "{several:?}");
 }
 
 #[test]
