@@ -1,36 +1,36 @@
 //! Keys, numbers and failures, from one side to the other.
 
 use crypto_bigint::BoxedUint;
-use rsa::{RsaPrivateKey, RsaPublicKey};
+use rsa::{PrivateKey, PublicKey};
 use rsalab_engines::{EngineError, StudyKey, job};
 use rsalab_rsa::random::WorkerRng;
 
 /// A variant of the private operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrivateVariant {
-    /// Blinded and checked, as `sign_with_rng` and `decrypt_blinded` do it.
+    /// Blinded and checked, as `sign_with_rng` and `decrypt_blinded` do it, and `sign` in a default build.
     Blinded,
-    /// Checked only, as `sign` does it.
+    /// Checked only, as `sign` does it in a build without the system's random numbers.
     Unblinded,
     /// Neither.
     Unchecked,
 }
 
 /// A key for the library's private operations.
-pub(crate) fn private_key(key: &StudyKey) -> Result<RsaPrivateKey, EngineError> {
+pub(crate) fn private_key(key: &StudyKey) -> Result<PrivateKey, EngineError> {
     let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
     let others = key
         .others
         .iter()
         .map(|other| BoxedUint::from_be_slice_vartime(&other.r));
     let primes = [p, q].into_iter().chain(others).collect();
-    RsaPrivateKey::from_components(n, e, d, primes).map_err(refused)
+    PrivateKey::from_components(n, e, d, primes).map_err(refused)
 }
 
 /// A key for its public ones.
-pub(crate) fn public_key(key: &StudyKey) -> Result<RsaPublicKey, EngineError> {
+pub(crate) fn public_key(key: &StudyKey) -> Result<PublicKey, EngineError> {
     let [n, e] = [&key.n, &key.e].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
-    RsaPublicKey::new_with_size_limits(n, e, job::MODULUS_BITS).map_err(refused)
+    PublicKey::new_with_size_limits(n, e, job::MODULUS_BITS).map_err(refused)
 }
 
 /// A generator for one thread, with a key of the system's.

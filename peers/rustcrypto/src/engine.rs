@@ -1,6 +1,6 @@
 //! Which jobs are done, and under which conditions.
 
-use rsa::RsaPublicKey;
+use rsa::PublicKey;
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, ensure, kit,
 };
@@ -23,7 +23,7 @@ impl Engine for RustCryptoEngine {
         EngineInfo {
             name: "rustcrypto".to_owned(),
             // The crate does not state its own; the manifest pins it, and a test compares.
-            version: "rsa 0.10.0-rc.20".to_owned(),
+            version: "rsa 0.10.0".to_owned(),
             origin: "the crate rsa, on crypto-bigint and crypto-primes".to_owned(),
             cpu_path: None,
             variants: kit::names(&PRIVATE),
@@ -36,11 +36,11 @@ impl Engine for RustCryptoEngine {
         if job.bare {
             return Err("this engine is bare in its variant 'unchecked'".into());
         }
-        let fits = |exponent: u64| exponent <= RsaPublicKey::MAX_PUB_EXPONENT;
+        let fits = |exponent: u64| exponent <= PublicKey::MAX_PUB_EXPONENT;
         ensure!(
             job.exponent.fixed().is_some_and(fits),
             "rustcrypto takes public exponents up to {}",
-            RsaPublicKey::MAX_PUB_EXPONENT
+            PublicKey::MAX_PUB_EXPONENT
         );
         if matches!(job.op, Op::Sign | Op::SignMessage | Op::Verify) {
             kit::digest_fits(job)?;
@@ -58,9 +58,15 @@ impl Engine for RustCryptoEngine {
                     blinding: Some(variant == PrivateVariant::Blinded),
                     result_check: Some(variant != PrivateVariant::Unchecked),
                     constant_time: Some(true),
-                    ..Ledger::native(
-                        "key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation",
-                    )
+                    ..Ledger::native(match variant {
+                        PrivateVariant::Blinded => {
+                            "key checked, CRT parameters, Montgomery constants; the base, the exponents and the primes \
+                             are blinded anew for each operation"
+                        }
+                        PrivateVariant::Unblinded | PrivateVariant::Unchecked => {
+                            "key checked, CRT parameters, Montgomery constants"
+                        }
+                    })
                     .padded_for(job.op)
                 }
             }
@@ -89,14 +95,14 @@ impl Engine for RustCryptoEngine {
                         .into(),
                 );
             }
-            // `RsaPrivateKey::from_components` validates and precomputes (`private_key.rs`): no test of primes.
+            // `PrivateKey::from_components` validates and precomputes (`private_key.rs`): no test of primes.
             Op::ImportPrivate | Op::ImportVerify if job.variant.is_some() => {
                 return Err("it imports keys in one way only".into());
             }
             Op::ImportPrivate | Op::ImportVerify
-                if !(RsaPublicKey::MIN_SIZE..=RsaPublicKey::MAX_SIZE).contains(&job.bits) =>
+                if !(PublicKey::MIN_SIZE..=PublicKey::MAX_SIZE).contains(&job.bits) =>
             {
-                let (least, most) = (RsaPublicKey::MIN_SIZE, RsaPublicKey::MAX_SIZE);
+                let (least, most) = (PublicKey::MIN_SIZE, PublicKey::MAX_SIZE);
                 return Err(Reason(format!("it reads keys of {least} to {most} bits")));
             }
             Op::ImportPrivate => Ledger {

@@ -8,20 +8,20 @@ use crypto_primes::{
     hazmat::{SetBits, SmallFactorsSieveFactory},
     is_prime, sieve_and_find,
 };
-use rsa::{RsaPrivateKey, traits::PrivateKeyParts};
+use rsa::{PrivateKey, traits::PrivateKeyParts};
 use rsalab_engines::{EngineError, Job, Prepared, kit};
 
 use crate::convert::{random, write};
 
 /// Whole keys. The crate does not say how many candidates it tested.
 pub(crate) fn keys(job: &Job) -> Box<dyn Prepared> {
-    const CALL: &str = "RsaPrivateKey::new_with_exp_unchecked";
+    const CALL: &str = "PrivateKey::new_with_exp_unchecked";
     let (bits, exponent) = (job.bits, job.fixed_exponent());
     kit::items(CALL, job, move || {
         let mut random = random()?;
         Ok(move |_: &[u8], output: &mut [u8]| {
             // "Unchecked" is the size alone: the crate refuses moduli below 1024 bits otherwise.
-            let key = RsaPrivateKey::new_with_exp_unchecked(&mut random, bits, exponent.into());
+            let key = PrivateKey::new_with_exp_unchecked(&mut random, bits, exponent.into());
             let key = key.map_err(|error| EngineError::library(CALL, error))?;
             let [first, second] = key.primes() else {
                 unreachable!("two primes were asked for")

@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use jiff::Zoned;
+use jiff::ZonedDateTime;
 use rsalab_engines::Registry;
 use rsalab_study::{
     Study, articles,
@@ -69,7 +69,10 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
             check_unused(directory)?;
             create(directory)
         }
-        None => create_named(&format!("{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S")), create),
+        None => create_named(
+            &format!("{name}-{}", ZonedDateTime::now().strftime("%Y%m%d-%H%M%S")),
+            create,
+        ),
     };
     let mut study = created.map_err(|error| blame_option(error, arguments))?;
     note_store(study.store().directory());
