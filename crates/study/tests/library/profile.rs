@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rsalab_engines::Job;
-use rsalab_measure::Losses;
+use rsalab_measure::{Losses, Machine};
 use rsalab_rsa::profile::{Cpu, Profile, Text};
 use rsalab_study::{
     profile,
@@ -72,7 +72,7 @@ fn the_best_settings_become_the_profile() {
 /// The machine's identity in a study is the one that is read where the profile is used.
 #[test]
 fn a_machine_is_known_again() {
-    assert_eq!(profile::described(&support::MACHINE), Cpu::of_this_machine());
+    assert_eq!(profile::described(&Machine::describe()), Cpu::of_this_machine());
 }
 
 #[test]

@@ -229,7 +229,9 @@ fn what_is_no_result_of_a_report_is_refused() {
     };
 
     assert!(refused(b"").contains("is not the results.json of a report"));
-    assert!(refused(b"{}").contains("missing field"));
+    assert!(refused(b"{}").contains("is missing before line 1, column 2"));
+    let quoted = refused(b"\"a secret\"");
+    assert!(!quoted.contains("secret"), "{quoted}");
     assert!(refused(b"\x1f\x8bno").contains("results.json"));
     // Packed to a thousandth, as no report is.
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
