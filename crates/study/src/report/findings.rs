@@ -142,9 +142,10 @@ pub(super) fn of_group(
             name(first),
             name(*second)
         ),
+        // Of so few values nobody is known to be slower, so that a list of who leads would name all.
         Some(Verdict::TooFewValues) => format!(
-            "{}; {} are too few values to say who is faster, {of_second} {times}",
-            leading(),
+            "{} has the highest speed of {count}, {speed}; {} are too few values to say who is faster, {of_second} {times}",
+            name(first),
             lead.n
         ),
         Some(_) if lead.covers(1.0) => {

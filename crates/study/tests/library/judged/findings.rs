@@ -71,6 +71,7 @@ fn few_rounds_are_too_few_values() {
         let found = finding(&report(2, None, TWO, rounds, law), "fastest-private-2048");
         let (sentence, verdict) = said(&found);
         assert!(sentence.contains(&format!("{rounds} are too few values")), "{sentence}");
+        assert!(sentence.contains("own has the highest speed of 2, "), "{sentence}");
         assert!(!sentence.contains("significant"), "{sentence}");
         assert_eq!(verdict, "too few values");
     }
