@@ -15,8 +15,8 @@ use crate::{
 /// One cell in every launch.
 pub(crate) struct Launches<'a> {
     cells: Vec<&'a ActiveCell>,
-    /// The blocks that statistics are made of. Of several launches, each is one block: neighbouring samples share its
-    /// luck.
+    /// The blocks that statistics are made of. Of several launches, each is one block: neighbouring samples share what
+    /// is particular to it.
     blocks: Vec<TakenBlock>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Launches<'a> {
         })
     }
 
-    /// The ratio to another engine in the same launches: of several, the median of theirs, which one lucky launch does
+    /// The ratio to another engine in the same launches: of several, the median of theirs, which one fast launch does
     /// not move.
     pub(crate) fn ratio(&self, first: &Launches<'_>, op: Op) -> Option<Ratio> {
         let ratio = compare::ratio(op, &first.measured()?, &self.measured()?, CONFIDENCE)?;
