@@ -35,7 +35,8 @@ pub(crate) fn keys(job: &Job) -> Box<dyn Prepared> {
     })
 }
 
-/// Pairs of primes, by the calls with which the crate's key generation finds its own.
+/// Pairs of primes, found as the crate's key generation finds its own: the same kind of start, sieve and test. Its own
+/// function is private.
 pub(crate) fn prime_pairs(job: &Job) -> Box<dyn Prepared> {
     const CALL: &str = "sieve_and_find";
     let (bits, exponent) = (job.bits, job.fixed_exponent());

@@ -19,7 +19,10 @@ fn calibrate(more: &[&str]) -> Vec<String> {
 #[test]
 fn an_engine_that_takes_a_hundred_times_as_long_is_found_out() {
     let here = folder();
-    let output = run(here.path(), calibrate(&["--runs", "2", "--plant", "99"]));
+    let output = run(
+        here.path(),
+        calibrate(&["--runs", "2", "--launches", "2", "--plant", "99"]),
+    );
     assert_done(&output);
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(found["is_complete"], true);
@@ -32,6 +35,9 @@ fn an_engine_that_takes_a_hundred_times_as_long_is_found_out() {
         assert!(run["equals"]["to_first"]["value"].is_f64(), "{found}");
     }
     assert_eq!(found["verdict"]["runs"], 2);
+    assert_eq!(found["launches"], 2);
+    let confidence = found["verdict"]["confidence"].as_f64().expect("a share");
+    assert!((confidence - 0.5).abs() < 1e-9, "of two values: {found}");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("run 2 of 2: with itself"), "{stderr}");
 }

@@ -216,10 +216,12 @@ fn a_changed_file_has_another_checksum() {
         cut,
         &compressed("{}"),
         &compressed("{}\n{}\n"),
+        &compressed("\"a secret\"\n{}\n"),
         &compressed(&text.replace("-1\"", "-9\"")),
     ] {
         let refused = Entry::read(other).unwrap_err();
         assert!(matches!(refused, EntryError::Format(_)), "{refused}");
+        assert!(!refused.to_string().contains("secret"), "{refused}");
     }
 }
 

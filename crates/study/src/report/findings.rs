@@ -144,7 +144,8 @@ pub(super) fn of_group(
         ),
         // Of so few values nobody is known to be slower, so that a list of who leads would name all.
         Some(Verdict::TooFewValues) => format!(
-            "{} has the highest speed of {count}, {speed}; {} are too few values to say who is faster, {of_second} {times}",
+            "{} has the highest speed of {count}, {speed}; {} are too few values to say who is faster, {of_second} \
+             {times}",
             name(first),
             lead.n
         ),
