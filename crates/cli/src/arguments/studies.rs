@@ -156,8 +156,8 @@ pub(crate) struct Report {
 /// Each is a directory of a study, or the results.json of a report. Cells of the same job on the same engine are
 /// compared with the first study's. A difference is a change only if its interval, corrected for the number of cells,
 /// lies more than 2 % away from 1, what a machine drifts by. Engines that did not change are the control: where they
-/// moved by more than 1.5 % the machine changed, and changes of others are void. Between machines ratios are shown, and
-/// nothing is called a change.
+/// moved by more than 1.5 % the machine changed, and changes of others are void; their own cells are never called
+/// faster or slower. Between machines ratios are shown, and nothing is called a change.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

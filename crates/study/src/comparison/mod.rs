@@ -11,7 +11,8 @@
 //!
 //! Cells of two studies were not measured interleaved. So a change is one only if its interval, corrected for the
 //! number of cells that are compared, lies beyond what a machine drifts by from one minute to the next; and between
-//! studies of one machine it is void where engines that did not change moved too.
+//! studies of one machine it is void where engines that did not change moved too. A cell of such an engine is never
+//! called faster or slower: what moves it is the machine, or where the memory of a worker that was started anew lies.
 
 mod bencher;
 mod control;
@@ -27,7 +28,7 @@ use crate::{
     report::{Report, Row, machine_words},
     significance::{DRIFT, Side, side},
 };
-use control::control;
+use control::{control, is_unchanged};
 use model::CONFIDENCE;
 
 pub use bencher::bencher;
@@ -61,7 +62,7 @@ impl Comparison {
         }
         let compared: usize = cells.iter().map(Cell::compared).sum();
         for cell in &mut cells {
-            cell.compare(&studies, compared.max(1));
+            cell.compare(&studies, compared.max(1), control_engine);
         }
         Comparison {
             studies,
@@ -89,19 +90,26 @@ impl Subject {
 }
 
 impl Cell {
-    fn compare(&mut self, studies: &[Subject], comparisons: usize) {
+    fn compare(&mut self, studies: &[Subject], comparisons: usize, control_engine: Option<&str>) {
         let Some(Some(first)) = self.values.first().cloned() else {
             return;
         };
         for (study, value) in studies.iter().zip(&mut self.values).skip(1) {
             if let Some(value) = value {
-                value.change = Some(change(&first, value, &studies[0], study, comparisons));
+                let is_control = is_unchanged(&self.engine, &first, value, control_engine);
+                value.change = Some(change(&first, value, (&studies[0], study), comparisons, is_control));
             }
         }
     }
 }
 
-fn change(first: &Value, this: &Value, base: &Subject, study: &Subject, comparisons: usize) -> Change {
+fn change(
+    first: &Value,
+    this: &Value,
+    (base, study): (&Subject, &Subject),
+    comparisons: usize,
+    is_control: bool,
+) -> Change {
     let ratio = this.ops_per_s.over(&first.ops_per_s).corrected(comparisons);
     let is_disturbed = !(first.disturbed.is_empty() && this.disturbed.is_empty());
     let is_void = is_disturbed || study.control.as_ref().is_some_and(Control::is_void);
@@ -110,6 +118,7 @@ fn change(first: &Value, this: &Value, base: &Subject, study: &Subject, comparis
         Side::TooFew => Verdict::TooFewValues,
         Side::Unclear => Verdict::NoChange,
         _ if is_void => Verdict::Void,
+        _ if is_control => Verdict::Control,
         Side::Above => Verdict::Faster,
         Side::Below => Verdict::Slower,
     };

@@ -93,6 +93,8 @@ pub enum Verdict {
     TooFewValues,
     /// Something took time from one of the two, or engines that did not change moved as well.
     Void,
+    /// Another speed, beyond noise and drift, of an engine that did not change.
+    Control,
     /// On another machine: a ratio, and no change of anything.
     OtherMachine,
 }
@@ -106,6 +108,7 @@ impl Verdict {
             Verdict::NoChange => "no change",
             Verdict::TooFewValues => "too few values",
             Verdict::Void => "void",
+            Verdict::Control => "moved, though the engine did not change",
             Verdict::OtherMachine => "another machine",
         }
     }

@@ -126,6 +126,40 @@ fn a_machine_that_changed_makes_changes_void() {
 }
 
 #[test]
+fn a_cell_of_an_engine_that_did_not_change_is_never_faster_or_slower() {
+    let of = |moved: f64| {
+        let all = [500.0, 400.0, 300.0 * moved];
+        let mut cells = vec![("own", 1024, 1000.0 * moved)];
+        cells.extend(
+            [1024, 2048, 3072]
+                .into_iter()
+                .zip(all)
+                .map(|(bits, speed)| ("gmp", bits, speed)),
+        );
+        report_of("X", &cells)
+    };
+    let both = |control| compared(vec![("a", of(1.0)), ("b", of(0.9))], control);
+    let verdict_of = |comparison: &Comparison, cell: &str| {
+        let of = verdicts(comparison).into_iter().find(|(name, _)| name == cell);
+        of.unwrap().1
+    };
+    let usual = both(None);
+    assert_eq!(verdict_of(&usual, "own 1024"), Verdict::Slower);
+    assert_eq!(verdict_of(&usual, "gmp 3072"), Verdict::Control);
+    assert_eq!(
+        usual.summary(),
+        [
+            "Of 4 cells that both have: 1 slower, 2 no change, 1 moved, though the engine did not change.",
+            "From a to b, engines that did not change (gmp) became 1.000 times as fast. The one that moved most became \
+             0.9000 times as fast (gmp, Private operation, 3072 bits, 1 thread): a change of another by as much may be \
+             the machine's.",
+        ]
+    );
+    // Where another one is the control, it is judged as any.
+    assert_eq!(verdict_of(&both(Some("nobody")), "gmp 3072"), Verdict::Slower);
+}
+
+#[test]
 fn other_machines_are_shown_beside_each_other_on_one_page() {
     let fast = [("own", 1024, 2000.0), ("own", 2048, 400.0)];
     let all = compared(

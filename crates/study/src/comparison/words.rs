@@ -15,6 +15,7 @@ impl Comparison {
             Verdict::NoChange,
             Verdict::TooFewValues,
             Verdict::Void,
+            Verdict::Control,
         ];
         let changes: Vec<String> = changes
             .into_iter()
@@ -31,7 +32,7 @@ impl Comparison {
             );
         }
         let first = &self.studies[0];
-        for study in &self.studies[1..] {
+        for (place, study) in self.studies.iter().enumerate().skip(1) {
             sentences.push(match &study.control {
                 _ if study.machine != first.machine => format!(
                     "{} was measured on another machine than {}: ratios say how the two compare, and nothing of a change.",
@@ -45,10 +46,11 @@ impl Comparison {
                         false => "",
                     };
                     format!(
-                        "From {} to {}, engines that did not change ({}) became {moved} times as fast{void}.",
+                        "From {} to {}, engines that did not change ({}) became {moved} times as fast{void}.{}",
                         first.name,
                         study.name,
-                        number::listed(&engines)
+                        number::listed(&engines),
+                        self.farthest(place)
                     )
                 }
                 None => format!(
@@ -58,5 +60,23 @@ impl Comparison {
             });
         }
         sentences
+    }
+    /// The control's cell that moved most, if one moved beyond noise and drift.
+    fn farthest(&self, place: usize) -> String {
+        let moved = |cell: &Cell| -> Option<f64> {
+            let change = cell.values.get(place)?.as_ref()?.change.as_ref()?;
+            (change.verdict == Verdict::Control).then_some(change.ratio.value)
+        };
+        let moved = self.cells.iter().filter_map(|cell| Some((cell, moved(cell)?)));
+        let farthest = moved.max_by(|(_, one), (_, other)| one.ln().abs().total_cmp(&other.ln().abs()));
+        farthest.map_or_else(String::new, |(cell, ratio)| {
+            format!(
+                " The one that moved most became {} times as fast ({}, {}): a change of another by as much may be the \
+                 machine's.",
+                number::significant(ratio),
+                cell.engine,
+                cell.title
+            )
+        })
     }
 }
