@@ -13,6 +13,9 @@
 //!
 //! A thread that the quota holds back waits in the queue of its CPU like any other: its time is counted as waiting, and
 //! the count of periods tells why. What the clock of the CPU loses is not counted anywhere.
+//!
+//! What other programs did is known to 10 ms only, and may be little in a short stretch of time although the threads of
+//! the process waited long, for one another: so it counts once it is more than such readings may be wrong by.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -29,15 +32,20 @@ pub const DISTURBED: f64 = 0.02;
 pub struct Losses {
     /// Time that passed.
     pub wall_ns: u64,
-    /// CPU time of its threads together.
+    /// CPU time of its threads together, of those that were seen.
     pub cpu_ns: u64,
+    /// CPU time of the process, in parts of 10 ms, with that of threads that ended unseen; none where it is not
+    /// counted.
+    #[serde(default)]
+    pub process_ns: Option<u64>,
     /// Time that its threads were ready to run and did not, together.
     pub waited_ns: u64,
     /// Periods of the control group's quota in which something in the group was held back.
     pub throttled_periods: u64,
-    /// CPU time of all other processes of the machine, in parts of 10 ms; none where it is not counted.
+    /// CPU time of all other processes of the machine, the difference of two counts in parts of 10 ms, so that it may
+    /// be below zero; none where it is not counted.
     #[serde(default)]
-    pub others_ns: Option<u64>,
+    pub others_ns: Option<i64>,
     /// CPU time of the whole machine that the hypervisor gave to others, in parts of 10 ms.
     pub stolen_ns: u64,
     /// CPUs of the machine.
@@ -46,6 +54,9 @@ pub struct Losses {
     pub was_stopped: bool,
     /// Pages that it had to wait for while they were read from a disk.
     pub major_faults: u64,
+    /// Stretches of time that these are the sums of.
+    #[serde(default)]
+    pub stretches: u64,
 }
 
 /// A cause that took time from a process.
@@ -71,6 +82,7 @@ impl Losses {
         Losses {
             wall_ns: self.wall_ns + other.wall_ns,
             cpu_ns: self.cpu_ns + other.cpu_ns,
+            process_ns: self.process_ns.zip(other.process_ns).map(|(one, other)| one + other),
             waited_ns: self.waited_ns + other.waited_ns,
             throttled_periods: self.throttled_periods + other.throttled_periods,
             others_ns: self.others_ns.zip(other.others_ns).map(|(one, other)| one + other),
@@ -78,19 +90,37 @@ impl Losses {
             cpus: self.cpus.max(other.cpus),
             was_stopped: self.was_stopped || other.was_stopped,
             major_faults: self.major_faults + other.major_faults,
+            stretches: self.stretches.max(1) + other.stretches.max(1),
         }
+    }
+
+    /// CPU time of all its threads, as far as it is known.
+    fn all_cpu_ns(&self) -> u64 {
+        let process_ns = self.process_ns.unwrap_or(0).saturating_sub(self.uncertain_ns());
+        self.cpu_ns.max(process_ns)
+    }
+
+    /// What its CPU time and that of others may be wrong by.
+    fn uncertain_ns(&self) -> u64 {
+        (UNCERTAIN_NS as f64 * (self.stretches.max(1) as f64).sqrt()) as u64
     }
 
     /// The share of the time in which its threads could have run that they waited for a CPU, from 0 to 1.
     pub fn waiting(&self) -> f64 {
-        share(self.waited_ns, self.waited_ns + self.cpu_ns)
+        share(self.waited_ns, self.waited_ns + self.all_cpu_ns())
     }
 
     /// As [`waiting`](Self::waiting), of what other programs can have taken: where these did less, its threads waited
     /// for one another.
     pub fn waiting_for_others(&self) -> f64 {
-        let waited = self.waited_ns.min(self.others_ns.unwrap_or(u64::MAX));
-        share(waited, self.waited_ns + self.cpu_ns)
+        let others_ns = match self.others_ns {
+            None => u64::MAX,
+            Some(ns) => u64::try_from(ns)
+                .ok()
+                .filter(|ns| *ns >= self.uncertain_ns())
+                .unwrap_or(0),
+        };
+        share(self.waited_ns.min(others_ns), self.waited_ns + self.all_cpu_ns())
     }
 
     /// The share of all CPUs' time that the hypervisor gave to others, from 0 to 1.
@@ -102,7 +132,9 @@ impl Losses {
     /// do at any moment, what was lost in stops and on disks.
     pub fn asleep(&self) -> f64 {
         share(
-            self.wall_ns.saturating_sub(self.cpu_ns).saturating_sub(self.waited_ns),
+            self.wall_ns
+                .saturating_sub(self.all_cpu_ns())
+                .saturating_sub(self.waited_ns),
             self.wall_ns,
         )
     }
@@ -156,6 +188,11 @@ fn share(part: u64, whole: u64) -> f64 {
 /// USER_HZ, a constant of Linux's interface on every machine in use.
 const TICK_NS: u64 = 1_000_000_000 / 100;
 
+/// What the time of others may be wrong by in one stretch. It is made of four differences of counts in whole ticks, the
+/// user and the system time of the machine and of the process. Each has a standard error of √(1/6) ticks, 4 ms; all
+/// together have 8 ms, and this is twice that. In a sum it grows with the square root of the number of terms.
+const UNCERTAIN_NS: u64 = 16_000_000;
+
 /// The system's counts of a process at a moment.
 #[derive(Clone, Debug)]
 pub struct Counts {
@@ -163,7 +200,7 @@ pub struct Counts {
     /// Of each thread: nanoseconds on a CPU, and in its queue.
     threads: BTreeMap<usize, (u64, u64)>,
     /// CPU time of all threads, in parts of 10 ms, with that of threads that have ended.
-    process_ns: u64,
+    process_ns: Option<u64>,
     throttling: Throttling,
     machine: MachineTicks,
     major_faults: u64,
@@ -183,7 +220,7 @@ impl Counts {
         }
         Some(Counts {
             threads,
-            process_ns: ticks_of(files, &folder).unwrap_or(0) * TICK_NS,
+            process_ns: ticks_of(files, &folder).map(|ticks| ticks * TICK_NS),
             throttling: Throttling::of(files, &folder),
             machine: MachineTicks::of(files).unwrap_or_default(),
             major_faults: major_faults(files, &folder).unwrap_or(0),
@@ -200,8 +237,8 @@ impl Counts {
 
     /// The losses from `self` to `later`. Whether it was stopped is known to its parent only: see [`was_stopped`].
     ///
-    /// Of threads that began in between all is counted; of those that ended what [`seen`](Self::seen) has kept, and
-    /// their CPU time.
+    /// Of threads that began in between all is counted; of those that ended what [`seen`](Self::seen) has kept, and, to
+    /// 10 ms, the process's CPU time.
     pub fn until(&self, later: &Counts) -> Losses {
         let (mut cpu_ns, mut waited_ns) = (0, 0);
         for (thread, (ran, waited)) in &later.threads {
@@ -209,21 +246,24 @@ impl Counts {
             cpu_ns += ran.saturating_sub(before.0);
             waited_ns += waited.saturating_sub(before.1);
         }
-        // The sum of what was seen is exact, and that of the process has everything.
-        let cpu_ns = cpu_ns.max(later.process_ns.saturating_sub(self.process_ns).saturating_sub(TICK_NS));
+        let process_ns = self.process_ns.zip(later.process_ns);
+        let process_ns = process_ns.map(|(before, after)| after.saturating_sub(before));
         Losses {
             wall_ns: (later.at - self.at).as_nanos() as u64,
             cpu_ns,
+            process_ns,
             waited_ns,
             throttled_periods: self.throttling.until(&later.throttling),
             others_ns: self.machine.busy.zip(later.machine.busy).map(|(before, after)| {
                 let busy_ns = after.saturating_sub(before) * TICK_NS;
-                busy_ns.saturating_sub(cpu_ns)
+                // The sum of what was seen is exact, and that of the process has everything.
+                busy_ns as i64 - process_ns.unwrap_or(cpu_ns) as i64
             }),
             stolen_ns: later.machine.stolen.saturating_sub(self.machine.stolen) * TICK_NS,
             cpus: later.machine.cpus,
             was_stopped: false,
             major_faults: later.major_faults.saturating_sub(self.major_faults),
+            stretches: 1,
         }
     }
 }

@@ -69,7 +69,7 @@ fn each_cause_is_told_from_the_others() {
     };
     assert_eq!(causes(alone), []);
     let partly = Losses {
-        others_ns: Some(ms(20)),
+        others_ns: Some(20_000_000),
         ..losses(50, 50)
     };
     assert_eq!(causes(partly), [(Cause::OtherPrograms, Some(0.2))]);
@@ -120,7 +120,7 @@ fn counts_are_compared_thread_by_thread() {
     thread(9, 200, 7);
     machine.file(
         "/proc/7/stat",
-        "7 (a) b) S 1 2 3 4 5 6 7 8 42 10 250 31 0 0 20 0 1 0 99",
+        "7 (a) b) S 1 2 3 4 5 6 7 8 42 10 251 32 0 0 20 0 1 0 99",
     );
     machine.file(
         "/proc/stat",
@@ -129,7 +129,8 @@ fn counts_are_compared_thread_by_thread() {
     let losses = before.until(&of().unwrap());
     assert_eq!((losses.cpu_ns, losses.waited_ns), (3_200, 57));
     assert_eq!((losses.stolen_ns, losses.cpus, losses.major_faults), (ms(20), 3, 2));
-    assert_eq!(losses.others_ns, Some(ms(80) - 3_200));
+    assert_eq!(losses.process_ns, Some(ms(20)));
+    assert_eq!(losses.others_ns, Some(60_000_000));
     assert_eq!((losses.throttled_periods, losses.was_stopped), (0, false));
 }
 
@@ -155,9 +156,45 @@ fn threads_that_end_in_between_are_not_forgotten() {
     after.seen(&during);
     let losses = before.until(&after);
     assert_eq!((losses.cpu_ns, losses.waited_ns), (400, 600));
-    // Of what nobody saw the process has the CPU time, to a tick.
-    process(7, 6);
-    assert_eq!(before.until(&of()).cpu_ns, ms(20));
+    // Of what nobody saw the process has the CPU time, in ticks.
+    process(8, 7);
+    let losses = before.until(&of());
+    assert_eq!((losses.cpu_ns, losses.process_ns), (0, Some(ms(50))));
+    assert_eq!(losses.all_cpu_ns(), ms(34));
+}
+
+#[test]
+fn short_stretches_in_which_threads_wait_for_one_another_are_no_disturbance() {
+    // A text in 6 ms: threads that were started and have ended took 2 ms, seen in ticks, and waited for each other.
+    let short = |process_ms: u64, others_ms: i64| Losses {
+        wall_ns: ms(6),
+        cpu_ns: 2_800_000,
+        waited_ns: 1_400_000,
+        process_ns: Some(ms(process_ms)),
+        others_ns: Some(others_ms * 1_000_000),
+        cpus: 2,
+        stretches: 1,
+        ..Losses::default()
+    };
+    let blocks: Vec<Losses> = (0..40)
+        .map(|at| match at % 4 {
+            0 => short(10, -10),
+            1 => short(0, 10),
+            _ => short(0, 0),
+        })
+        .collect();
+    assert!(blocks.iter().all(|block| causes(*block).is_empty()));
+    let all = |blocks: &[Losses]| blocks.iter().copied().reduce(Losses::and).unwrap();
+    let sum = all(&blocks);
+    assert_eq!(
+        (sum.stretches, sum.process_ns, sum.others_ns),
+        (40, Some(ms(100)), Some(0))
+    );
+    assert_eq!(causes(sum), []);
+    // Another program that is at work all of the time is seen in the sum, though in no block.
+    let beside: Vec<Losses> = (0..40).map(|at| short(0, [0, 10][at % 2])).collect();
+    assert!(beside.iter().all(|block| causes(*block).is_empty()));
+    assert_eq!(causes(all(&beside)), [(Cause::OtherPrograms, Some(1.4 / 4.2))]);
 }
 
 #[test]
