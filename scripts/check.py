@@ -530,7 +530,8 @@ def check_keys(options):
 
 # ---- samples ----
 
-JOB = ["op", "bits", "threads", "batch", "mode", "exponent", "message_bits", "symbols", "block_symbols"]
+JOB = ["op", "bits", "threads", "batch", "mode", "bare", "exponent", "message_bits", "symbols", "block_symbols",
+       "primes", "keys", "message_bytes"]
 
 
 def check_samples(arguments):

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::{
     prelude::*,
-    types::{PyBytes, PyTuple},
+    types::{PyBytes, PyString, PyTuple},
 };
 use rsalab_rsa::{
     PrivateKey as Key,
@@ -243,10 +243,11 @@ impl PrivateKey {
     }
 
     /// The key as a JSON Web Key: text, on one line.
-    fn to_jwk(&self) -> PyResult<String> {
+    fn to_jwk<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let ready = self.ready()?;
         let own = &ready.loaded;
-        Ok(jwk::private(&own.key, &own.restrictions, &own.annotations).to_string())
+        let text = jwk::private(&own.key, &own.restrictions, &own.annotations);
+        Ok(PyString::new(py, &text))
     }
 
     /// The key in OpenSSH's own format, unencrypted.

@@ -20,6 +20,8 @@ use rsalab_rsa::hash::Hash;
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
+use zeroize::Zeroizing;
+
 use crate::{
     exit::{Class, Failure, Result},
     patience::Patient,
@@ -59,7 +61,7 @@ pub(crate) fn name(path: Option<&Path>) -> String {
 
 /// The whole of a file, or of standard input if there is none. What has more bytes than `most` is refused, and is not
 /// read to its end; the caller knows what to advise.
-pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Zeroizing<Vec<u8>>> {
     let (mut source, len) = open(path)?;
     let too_long = || {
         let what = format!("{} is longer than {most} bytes", name(path));
@@ -84,7 +86,7 @@ fn note_read(path: Option<&Path>) {
 }
 
 /// The first bytes of a file, or of standard input: as many as there are, and `most` at most.
-pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Zeroizing<Vec<u8>>> {
     let (mut source, _) = open(path)?;
     let bytes = read_up_to(&mut source, path, most)?;
     note_read(path);
@@ -105,7 +107,7 @@ pub(crate) fn digest(path: Option<&Path>, hash: Hash, holds_digest: bool) -> Res
     let are_digits = !text.is_empty() && text.iter().all(u8::is_ascii_hexdigit);
     match (bytes.len() == len, hex::decode(text)) {
         // Digits of a shorter digest may be as many as the bytes of this one.
-        (true, _) if !are_digits => Ok(bytes),
+        (true, _) if !are_digits => Ok(bytes.to_vec()),
         (_, Ok(digest)) if digest.len() == len => Ok(digest),
         _ => {
             let (name, digits) = (name(path), 2 * len);
@@ -129,14 +131,21 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read + Send>, Option<
     }
 }
 
-/// The next bytes of what was opened: as many as there are, and `most` at most.
-pub(crate) fn read_up_to(source: &mut impl Read, path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source
-        .take(most)
-        .read_to_end(&mut bytes)
-        .map_err(|error| cannot_read(path, error))?;
-    Ok(bytes)
+/// The next bytes of what was opened: as many as there are, and `most` at most. They may be secret: what held them is
+/// wiped where more room is taken, and where reading fails.
+pub(crate) fn read_up_to(source: &mut impl Read, path: Option<&Path>, most: u64) -> Result<Zeroizing<Vec<u8>>> {
+    const FIRST: u64 = 1 << 16;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(most.min(FIRST) as usize));
+    loop {
+        let room = (bytes.capacity() as u64).min(most) - bytes.len() as u64;
+        let read = source.by_ref().take(room).read_to_end(&mut bytes);
+        if (read.map_err(|error| cannot_read(path, error))? as u64) < room || bytes.len() as u64 == most {
+            return Ok(bytes);
+        }
+        let mut longer = Zeroizing::new(Vec::with_capacity(2 * bytes.capacity()));
+        longer.extend_from_slice(&bytes);
+        bytes = longer;
+    }
 }
 
 fn cannot_read(path: Option<&Path>, error: io::Error) -> Failure {

@@ -23,10 +23,8 @@ const MOST: u64 = 1 << 16;
 
 /// The password of a key that has one already: the first line of a file, as it stands. It may be empty.
 pub(crate) fn from_file(path: &Path) -> Result<Password> {
-    let bytes = Zeroizing::new(
-        files::read(Some(path), MOST)
-            .map_err(|failure| failure.or_advice("name a file whose first line is the password"))?,
-    );
+    let bytes = files::read(Some(path), MOST)
+        .map_err(|failure| failure.or_advice("name a file whose first line is the password"))?;
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     steps::ended(|| format!("{}: its first line is the password", files::name(Some(path))));

@@ -123,6 +123,15 @@ impl Losses {
         share(self.waited_ns.min(others_ns), self.waited_ns + self.all_cpu_ns())
     }
 
+    /// The share of the time in which its threads could have run that they waited for a CPU because of others, and the
+    /// cause.
+    pub fn waiting_for_cpus(&self) -> (f64, Cause) {
+        match self.throttled_periods {
+            0 => (self.waiting_for_others(), Cause::OtherPrograms),
+            _ => (self.waiting(), Cause::Quota),
+        }
+    }
+
     /// The share of all CPUs' time that the hypervisor gave to others, from 0 to 1.
     pub fn stolen(&self) -> f64 {
         share(self.stolen_ns, self.wall_ns * self.cpus)
@@ -141,24 +150,18 @@ impl Losses {
 
     /// Returns whether at least [`DISTURBED`] of the time was lost, as far as that is known of any process.
     pub fn are_grave(&self) -> bool {
-        let waiting = match self.throttled_periods {
-            0 => self.waiting_for_others(),
-            _ => self.waiting(),
-        };
-        waiting >= DISTURBED || self.was_stopped
+        self.waiting_for_cpus().0 >= DISTURBED || self.was_stopped
     }
 
     /// The causes, the gravest first: with the share that was lost to it, where that is known. Empty if less
     /// than [`DISTURBED`] was lost.
     ///
-    /// `has_always_work` says that the process has something to do at any moment, so that sleep is a loss;
+    /// `has_always_work` says that the process has one thread, with something to do at any moment, so that sleep is a
+    /// loss;
     /// `takes_turns` that it has more threads than CPUs, so that they wait for one another.
     pub fn causes(&self, has_always_work: bool, takes_turns: bool) -> Vec<(Cause, Option<f64>)> {
         let mut causes = Vec::new();
-        let (waiting, cause) = match self.throttled_periods {
-            0 => (self.waiting_for_others(), Cause::OtherPrograms),
-            _ => (self.waiting(), Cause::Quota),
-        };
+        let (waiting, cause) = self.waiting_for_cpus();
         if waiting >= DISTURBED && !(takes_turns && cause == Cause::OtherPrograms) {
             causes.push((cause, Some(waiting)));
         }

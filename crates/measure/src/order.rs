@@ -48,20 +48,28 @@ pub struct PredecessorGroup {
 /// Tests each subject for an effect of its predecessor, from all turns in the order in which they were taken.
 ///
 /// The statistic is Kruskal and Wallis's (JASA 47, 1952) with their correction for ties. Groups are small, so its
-/// distribution is not taken from χ² but from random permutations of the values over the groups, seeded. The first turn
-/// has no predecessor. Subjects with fewer than two predecessors, or fewer than four values, are left out. With `k`
-/// subjects, compare the smallest `p_value` with the level divided by `k`.
+/// distribution is not taken from χ² but from random permutations of the values over the groups, seeded: as many as
+/// show whether the probability is small (Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991),
+/// and so many at most that one of `k` subjects can be told at the level 0.01 / `k`. The first turn has no predecessor.
+/// Subjects with fewer than two predecessors, or fewer than four values, are left out. With `k` subjects, compare the
+/// smallest `p_value` with the level divided by `k`.
 pub fn predecessor_effects(visits: &[Visit], seed: u64) -> Vec<PredecessorEffect> {
-    let subjects = visits.iter().map(|visit| visit.subject + 1).max();
-    (0..subjects.unwrap_or(0))
-        .filter_map(|subject| predecessor_effect(visits, subject, seed))
+    let subjects = visits.iter().map(|visit| visit.subject + 1).max().unwrap_or(0);
+    let most = (PERMUTATIONS_EACH * subjects).max(PERMUTATIONS);
+    (0..subjects)
+        .filter_map(|subject| predecessor_effect(visits, subject, seed, most))
         .collect()
 }
 
 const MIN_VALUES: usize = 4;
+/// The most permutations, of a few subjects.
 const PERMUTATIONS: usize = 2000;
+/// The most for each subject where there are many: ten times what a probability of 0.01 / k takes to be seen.
+const PERMUTATIONS_EACH: usize = 1000;
+/// Statistics as large as the one that was measured after which it is no rare one: their share is known to a fifth.
+const NO_RARITY: usize = 25;
 
-fn predecessor_effect(visits: &[Visit], subject: usize, seed: u64) -> Option<PredecessorEffect> {
+fn predecessor_effect(visits: &[Visit], subject: usize, seed: u64, most: usize) -> Option<PredecessorEffect> {
     let (predecessors, values): (Vec<usize>, Vec<f64>) = visits
         .windows(2)
         .filter(|pair| pair[1].subject == subject)
@@ -84,12 +92,12 @@ fn predecessor_effect(visits: &[Visit], subject: usize, seed: u64) -> Option<Pre
     rng.set_stream(subject as u64);
     // Equal statistics must count as equal although their sums were rounded in another order.
     let as_large = h * (1.0 - 1e-9);
-    let at_least = (0..PERMUTATIONS)
-        .filter(|_| {
-            ranks.ranks.shuffle(&mut rng);
-            ranks.kruskal_wallis(&group_of, distinct.len()) >= as_large
-        })
-        .count();
+    let (mut at_least, mut drawn) = (0, 0);
+    while drawn < most && at_least < NO_RARITY {
+        ranks.ranks.shuffle(&mut rng);
+        drawn += 1;
+        at_least += usize::from(ranks.kruskal_wallis(&group_of, distinct.len()) >= as_large);
+    }
 
     let groups: Vec<PredecessorGroup> = distinct
         .iter()
@@ -113,8 +121,11 @@ fn predecessor_effect(visits: &[Visit], subject: usize, seed: u64) -> Option<Pre
         subject,
         groups,
         h,
-        // The order that was measured is one of the permutations.
-        p_value: (at_least + 1) as f64 / (PERMUTATIONS + 1) as f64,
+        p_value: match at_least < NO_RARITY {
+            // The order that was measured is one of the permutations.
+            true => (at_least + 1) as f64 / (drawn + 1) as f64,
+            false => at_least as f64 / drawn as f64,
+        },
         largest_ratio,
     })
 }
@@ -216,6 +227,33 @@ mod tests {
         assert_eq!(slow.predecessor, 0);
         assert!(effects[2].groups[1..].iter().all(|group| group.median < slow.median));
         assert_eq!(effects, predecessor_effects(&visits(1, 40, 1.03), 9));
+    }
+
+    #[test]
+    fn an_effect_on_one_of_many_subjects_is_told_from_chance() {
+        // Forty subjects: the level for each is 0.00025.
+        let mut rng = ChaCha12Rng::seed_from_u64(3);
+        let mut visits: Vec<Visit> = Vec::new();
+        for _ in 0..60 {
+            let mut order: Vec<usize> = (0..40).collect();
+            order.shuffle(&mut rng);
+            for subject in order {
+                let is_after_low = visits.last().is_some_and(|visit| visit.subject < 20);
+                let factor = if subject == 7 && is_after_low { 1.5 } else { 1.0 };
+                let noise = 1.0 + 0.02 * rng.random::<f64>();
+                visits.push(Visit {
+                    subject,
+                    value: 100.0 * factor * noise,
+                });
+            }
+        }
+        let effects = predecessor_effects(&visits, 9);
+        let remarked: Vec<usize> = effects
+            .iter()
+            .filter(|effect| effect.p_value < 0.01 / 40.0)
+            .map(|effect| effect.subject)
+            .collect();
+        assert_eq!(remarked, [7]);
     }
 
     #[test]

@@ -55,8 +55,7 @@ impl<R: BlockRunner> Encryptor<R> {
         rng: &mut G,
     ) -> Result<()> {
         let k = self.modulus_len;
-        self.encodings.clear();
-        self.encodings.resize(messages.len() * k, 0);
+        make_room(&mut self.encodings, messages.len() * k);
         for (message, encoding) in messages.iter().zip(self.encodings.chunks_mut(k)) {
             if message.len() > self.max_len {
                 return Err(Error::Scheme {
@@ -169,8 +168,7 @@ impl<R: BlockRunner> Decryptor<R> {
     ) -> Result<()> {
         let k = self.modulus_len;
         check_len("the messages", messages.len(), places.len() * k)?;
-        self.encodings.clear();
-        self.encodings.resize(messages.len(), 0);
+        make_room(&mut self.encodings, messages.len());
         self.status.resize(places.len(), Status::Done);
         self.runner.run(ciphertexts, &mut self.encodings, &mut self.status)?;
         messages.fill(0);
@@ -383,5 +381,15 @@ impl DecryptionKey {
                 Some(Zeroizing::new(message[place].to_vec()))
             })
             .collect())
+    }
+}
+
+/// Room for so many bytes, all zero. What was there is wiped, also where more room is taken.
+fn make_room(room: &mut Zeroizing<Vec<u8>>, len: usize) {
+    if room.capacity() < len {
+        *room = Zeroizing::new(vec![0; len]);
+    } else {
+        room.clear();
+        room.resize(len, 0);
     }
 }

@@ -13,6 +13,8 @@ use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 #[cfg(feature = "sha3")]
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
+use zeroize::Zeroizing;
+
 use crate::{Error, Result};
 #[cfg(feature = "sha3")]
 use xof::{Shake128, Shake256};
@@ -163,7 +165,8 @@ impl Hash {
         const CHUNK: usize = 1 << 16;
         with_type!(self, H => {
             let mut hasher = H::new();
-            let mut chunk = vec![0; CHUNK];
+            // A message may be as secret as a key.
+            let mut chunk = Zeroizing::new(vec![0; CHUNK]);
             loop {
                 match reader.read(&mut chunk) {
                     Ok(0) => return Ok(Digest::new(&hasher.finalize())),

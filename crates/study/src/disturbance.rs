@@ -37,12 +37,13 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// That of an engine at a job. CPU time judges engines that compute in our own loop. Whether another engine's
-    /// process computes itself, or waits for a child or a device, nobody here knows.
+    /// That of an engine at a job. CPU time judges engines that compute in our own loop, on one thread: of several, the
+    /// CPU time of all says nothing of how long each slept. Whether another engine's process computes itself, or waits
+    /// for a child or a device, nobody here knows.
     pub(crate) fn of(beginning: &Beginning, job: &Job, selector: &str) -> Reading {
         let is_device = Selector::parse(selector).is_ok_and(|selector| selector.engine.name == "gpu");
         Reading {
-            has_always_work: beginning.ledger.clock == ClockOwner::Harness && !is_device,
+            has_always_work: beginning.ledger.clock == ClockOwner::Harness && !is_device && job.threads == 1,
             takes_turns: lacks_cpus(&beginning.readiness, job),
         }
     }
@@ -70,9 +71,12 @@ impl Disturbance {
         let is_little = causes.is_empty();
         let causes = match is_little {
             true => {
-                let causes = losses().map(|losses| reading.causes(losses));
-                let found = causes.into_iter().find(|causes| !causes.is_empty())?;
-                found.into_iter().map(|(cause, _)| (cause, None)).collect()
+                let found = losses().flat_map(|losses| reading.causes(losses));
+                let found = distinct(found.map(|(cause, _)| cause));
+                if found.is_empty() {
+                    return None;
+                }
+                found.into_iter().map(|cause| (cause, None)).collect()
             }
             false => causes,
         };
@@ -80,7 +84,7 @@ impl Disturbance {
         Some(Disturbance {
             blocks,
             lost: match is_little {
-                true => Some(all.waiting_for_others()),
+                true => Some(all.waiting_for_cpus().0),
                 false => known.reduce(f64::max),
             },
             causes: causes.iter().map(|&(cause, lost)| words(cause, lost, quota)).collect(),

@@ -24,13 +24,12 @@ impl<'a> Launches<'a> {
     /// The cell with a number in the group, out of the group's cells in each launch.
     pub(crate) fn of(place: usize, launches: &'a [Vec<ActiveCell>]) -> Self {
         let cells: Vec<&ActiveCell> = launches.iter().map(|cells| &cells[place]).collect();
-        let done = cells.iter().filter(|cell| cell.state == CellState::Done);
+        let numbered = cells.iter().enumerate();
+        let done = numbered.filter(|(_, cell)| cell.state == CellState::Done);
         let blocks = match cells.len() {
-            1 => done.flat_map(|cell| cell.blocks.clone()).collect(),
-            _ => done
-                .enumerate()
-                .map(|(launch, cell)| whole_launch(launch, cell))
-                .collect(),
+            1 => done.flat_map(|(_, cell)| cell.blocks.clone()).collect(),
+            // The number of a launch is that of a round: two engines are compared in the launches that both ended.
+            _ => done.map(|(launch, cell)| whole_launch(launch, cell)).collect(),
         };
         Launches { cells, blocks }
     }

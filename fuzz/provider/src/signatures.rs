@@ -65,6 +65,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seed("mgf1-digest", UTF8, &[0; 2]),
         seed("saltlen", UTF8, &[0; 20]),
         seed("saltlen", INTEGER, &[0; 4]),
+        seed("saltlen", INTEGER | 0x10, &[0; 4]),
     ]);
     let asked_numbers = ask(&[
         seed("pad-mode", INTEGER, &[0; 4]),

@@ -183,11 +183,12 @@ impl Context {
         self.signature.take().ok_or_else(|| "the signature was not set".into())
     }
 
-    /// Begins to hash a message; with OpenSSL's default digest if there is no name.
+    /// Begins to hash a message; with the digest that was set before if there is no name. Where a default is wanted,
+    /// OpenSSL asks the key for it and names it.
     pub(crate) fn begin_message(&mut self, name: Option<&str>) -> Result<()> {
-        match name.filter(|name| !name.is_empty()) {
+        match name {
             Some(name) => self.set_digest(name)?,
-            None if self.digest.is_none() => self.set_digest("SHA2-256")?,
+            None if self.digest.is_none() => return Err("no digest was set".into()),
             None => {}
         }
         self.hasher = self.digest.and_then(hasher);
@@ -207,6 +208,8 @@ impl Context {
     /// The digest of the message.
     pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
         let hasher = self.hasher.take().ok_or("no message was begun")?;
+        // Of a message without a part, too: what is given after its end is no digest.
+        self.is_updated = true;
         Ok(hasher.finish())
     }
 

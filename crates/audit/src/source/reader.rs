@@ -228,15 +228,25 @@ impl Reader<'_> {
 
 /// All of a file, if it is not too long.
 fn all_of(mut head: Zeroizing<Vec<u8>>, rest: &mut dyn Read) -> Result<Zeroizing<Vec<u8>>, Issue> {
-    let left = (MAX_SET_LEN - head.len()) as u64;
-    if let Err(error) = rest.take(left + 1).read_to_end(&mut head) {
-        return Err(Issue::new("not-read", error.to_string()));
+    loop {
+        // What is outgrown is wiped: it may be a set of private keys.
+        let capacity = (2 * head.len()).clamp(1 << 12, MAX_SET_LEN + 1);
+        let mut longer = Zeroizing::new(Vec::with_capacity(capacity));
+        longer.extend_from_slice(&head);
+        head = longer;
+        let room = head.capacity() - head.len();
+        let read = match (&mut *rest).take(room as u64).read_to_end(&mut head) {
+            Ok(read) => read,
+            Err(error) => return Err(Issue::new("not-read", error.to_string())),
+        };
+        if head.len() > MAX_SET_LEN {
+            let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
+            return Err(Issue::new("not-examined", what));
+        }
+        if read < room {
+            return Ok(head);
+        }
     }
-    if head.len() > MAX_SET_LEN {
-        let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
-        return Err(Issue::new("not-examined", what));
-    }
-    Ok(head)
 }
 
 fn not_read(document: Document, error: &io::Error, sink: &mut dyn Sink) {

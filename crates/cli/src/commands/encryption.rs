@@ -92,11 +92,11 @@ impl PerFile for Encryption<'_> {
 
     fn read(&self, path: Option<&Path>) -> Result<Bytes> {
         let most = self.most;
-        let message = Zeroizing::new(match self.text {
-            Some(text) => text.as_bytes().to_vec(),
+        let message = match self.text {
+            Some(text) => Zeroizing::new(text.as_bytes().to_vec()),
             // One byte more shows that it is too long.
             None => files::read_start(path, most as u64 + 1)?,
-        });
+        };
         if message.len() > most {
             let what = format!("the message is too long: this key and scheme encrypt {most} bytes at most");
             return Err(Failure::new(Class::Usage, what)
@@ -228,7 +228,9 @@ impl PerFile for Decryption {
         let written = match self.begun.take() {
             Some(mut begun) => {
                 let rest = most.saturating_sub(begun.bytes.len() as u64);
-                begun.bytes.extend(files::read_up_to(&mut begun.rest, path, rest)?);
+                begun
+                    .bytes
+                    .extend_from_slice(&files::read_up_to(&mut begun.rest, path, rest)?);
                 begun.bytes
             }
             None => {

@@ -90,10 +90,11 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
     }
 }
 
-/// Returns whether a list is a key, or has one on a line.
+/// Returns whether a list is a key, or has one on a line; or is no text, as keys in DER and in UTF-16 are none, which
+/// have zero bytes in them, and no name has one.
 pub(super) fn holds_key(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|&byte| byte == b'\n');
-    is_key_text(bytes) || lines.any(key_text::is_key)
+    bytes.contains(&0) || is_key_text(bytes) || lines.any(key_text::is_key)
 }
 
 /// The lines of a list that are not empty, each with its number. They end with a line feed, or with a carriage return

@@ -211,7 +211,7 @@ fn existing(out: &Path, most: u64) -> Result<Option<Existing>> {
         return Err(files::exists(out));
     }
     Ok(Some(Existing {
-        bytes: Zeroizing::new(files::read_start(Some(out), most)?),
+        bytes: files::read_start(Some(out), most)?,
     }))
 }
 

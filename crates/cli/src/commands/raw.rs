@@ -40,8 +40,7 @@ pub(crate) fn public(arguments: &Raw, log: Log) -> Result<()> {
 fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
     let (from, to) = one_file(&arguments.files)?;
     to.check_terminal("the result")?;
-    let inputs =
-        Zeroizing::new(files::read(from, MOST).map_err(|failure| failure.or_advice("give fewer blocks at once"))?);
+    let inputs = files::read(from, MOST).map_err(|failure| failure.or_advice("give fewer blocks at once"))?;
     let (k, name) = (key.modulus_len(), files::name(from));
     let count = inputs.len() / k;
     kernels::note("raising", count, &key.kernels_for(count));

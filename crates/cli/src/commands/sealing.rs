@@ -356,7 +356,7 @@ impl Write for Comparison {
 /// The first bytes of a file, which tell what it is, and the rest.
 pub(super) struct Beginning {
     pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Zeroizing<Vec<u8>>,
     pub(super) rest: Box<dyn Read + Send>,
     len: Option<u64>,
 }

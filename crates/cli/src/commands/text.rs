@@ -8,6 +8,7 @@ use rsalab_rsa::{PublicKey, format::Purpose, profile::Text};
 use rsalab_study::number;
 use rsalab_text::{Error, Outcome, PartTrace, Threads, container};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::inputs::{check_stdin, note_if_typed, one_file};
 use crate::{
@@ -46,7 +47,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     let profile = profiles::load(&arguments.profile, log)?;
     log.note(FOR_STUDY);
     let text = match &arguments.text.text {
-        Some(text) => text.as_bytes().to_vec(),
+        Some(text) => Zeroizing::new(text.as_bytes().to_vec()),
         None => {
             note_if_typed(from, log);
             files::read(from, MOST_TEXT)
@@ -122,7 +123,7 @@ fn placement(threads: usize) -> Placement {
 }
 
 /// The whole of an encrypted file. Its header is checked before the rest is read, however long that is.
-fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Failure) -> Result<Vec<u8>> {
+fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Failure) -> Result<Zeroizing<Vec<u8>>> {
     let (mut source, len) = files::open(from)?;
     let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
     let header = container::Header::read(&file).map_err(&refused)?;
@@ -130,7 +131,7 @@ fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Fa
     if let Some(len) = len {
         header.check_len(len).map_err(&refused)?;
     }
-    file.extend(files::read_up_to(&mut source, from, MOST_CIPHERTEXT)?);
+    file.extend_from_slice(&files::read_up_to(&mut source, from, MOST_CIPHERTEXT)?);
     header.check_len(file.len() as u64).map_err(&refused)?;
     Ok(file)
 }

@@ -2,7 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{Estimate, median::median_interval, median::median_of_sorted};
+use super::{
+    Estimate,
+    median::{median_interval, median_interval_sorted, median_of_sorted},
+};
 
 /// The median of all values of all blocks, with an interval that takes the block for the unit of independence.
 ///
@@ -18,8 +21,10 @@ use super::{Estimate, median::median_interval, median::median_of_sorted};
 /// [low, high] = quantiles 1/2 − t·se and 1/2 + t·se of the pooled values
 /// ```
 ///
-/// Where each block has one value this is [`median_interval`], which is exact. One block of many values has a median,
-/// but says nothing about other blocks: confidence 0. None if there are no values; empty blocks are passed over.
+/// Where each block has one value this is [`median_interval`], which is exact. It is never narrower than that, nor more
+/// confident: a few values for each block may agree in `cᵢ` by chance, and `se` is 0 then. One block of many values has
+/// a median, but says nothing about other blocks: confidence 0. None if there are no values; empty blocks are passed
+/// over.
 pub fn median_over_blocks<V: AsRef<[f64]>>(blocks: &[V], confidence: f64) -> Option<Estimate> {
     PooledBlocks::of(blocks).median_interval(confidence)
 }
@@ -76,12 +81,15 @@ impl PooledBlocks {
         let n = values.len();
         let (half_width, reached) = self.share_half_width(median, confidence);
         let quantile = |share: f64| share * n as f64;
+        let independent = median_interval_sorted(&values, confidence)?;
+        // Outwards to the next value.
+        let low = values[(quantile(0.5 - half_width) - 1.0).floor().max(0.0) as usize];
+        let high = values[(quantile(0.5 + half_width).ceil() as usize).min(n - 1)];
         Some(Estimate {
             value: median,
-            // Outwards to the next value.
-            low: values[(quantile(0.5 - half_width) - 1.0).floor().max(0.0) as usize],
-            high: values[(quantile(0.5 + half_width).ceil() as usize).min(n - 1)],
-            confidence: reached,
+            low: low.min(independent.low),
+            high: high.max(independent.high),
+            confidence: reached.min(independent.confidence),
             n,
         })
     }
@@ -151,10 +159,21 @@ mod tests {
         let dealt = median_over_blocks(&dealt, 0.95).unwrap();
         let stacked = median_over_blocks(&stacked, 0.95).unwrap();
         assert_eq!((dealt.value, stacked.value), (299.5, 299.5));
-        assert!(dealt.high - dealt.low < 30.0);
+        // As of 600 independent values: ±24 ranks.
+        assert!((46.0..=50.0).contains(&(dealt.high - dealt.low)), "{dealt:?}");
         assert!(stacked.high - stacked.low > 300.0);
         assert_eq!(dealt.confidence, 0.95);
         assert!(stacked.confidence > 0.9);
+    }
+
+    #[test]
+    fn few_values_that_agree_by_chance_are_no_more_sure_than_their_number() {
+        let estimate = median_over_blocks(&[[10.0, 12.0], [11.0, 13.0]], 0.95).unwrap();
+        assert_eq!((estimate.low, estimate.high), (10.0, 13.0));
+        assert!((estimate.confidence - 0.875).abs() < 1e-9);
+        let six: Vec<[f64; 2]> = (0..6).map(|i| [f64::from(i), f64::from(10 + i)]).collect();
+        let estimate = median_over_blocks(&six, 0.95).unwrap();
+        assert_eq!((estimate.low, estimate.high), (2.0, 13.0));
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     })
 }
 
-fn median_interval_sorted(sorted: &[f64], confidence: f64) -> Option<Estimate> {
+/// As [`median_interval`], of values in ascending order.
+pub(crate) fn median_interval_sorted(sorted: &[f64], confidence: f64) -> Option<Estimate> {
     let n = sorted.len();
     let value = median_of_sorted(sorted)?;
     let (rank, reached) = rank_for(n, confidence);

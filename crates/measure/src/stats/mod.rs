@@ -88,21 +88,22 @@ impl Estimate {
         }
     }
 
-    /// This as one of so many that are looked at together, so that all of their intervals hold with the confidence that
-    /// each had alone (Bonferroni's correction). The logarithms' distances are taken for Student's, of as many degrees
-    /// as there are values but one. Both positive.
-    pub fn corrected(&self, comparisons: usize) -> Estimate {
+    /// This as one of so many that are looked at together, so that all of their intervals hold with `confidence`
+    /// (Bonferroni's correction), whatever the confidence was that each had alone. The logarithms' distances are taken
+    /// for Student's, of as many degrees as there are values but one. Both positive. What has no interval gets none.
+    pub fn corrected(&self, comparisons: usize, confidence: f64) -> Estimate {
         let freedom = self.n.saturating_sub(1);
-        if comparisons < 2 || freedom == 0 || self.confidence <= 0.0 {
+        if freedom == 0 || self.confidence <= 0.0 {
             return *self;
         }
         let student = StudentsT::new(0.0, 1.0, freedom as f64).expect("at least one degree");
         let quantile = |tail: f64| student.inverse_cdf(1.0 - tail / 2.0);
-        let tail = 1.0 - self.confidence;
-        let wider = quantile(tail / comparisons as f64) / quantile(tail);
+        let tail = (1.0 - confidence) / comparisons.max(1) as f64;
+        let wider = quantile(tail) / quantile(1.0 - self.confidence);
         Estimate {
             low: self.value * (self.low / self.value).powf(wider),
             high: self.value * (self.high / self.value).powf(wider),
+            confidence,
             ..*self
         }
     }
@@ -185,17 +186,24 @@ mod tests {
             confidence: 0.95,
             n: 1001,
         };
-        assert_eq!(one.corrected(1), one);
+        assert_eq!(one.corrected(1, 0.95), one);
         // Of a normal distribution 0.025 lies beyond 1.960 and 0.0005 beyond 3.291; of a thousand degrees 1.962 and
         // 3.300.
-        let fifty = one.corrected(50);
+        let fifty = one.corrected(50, 0.95);
         let wider = (fifty.high / 2.0).log2();
         assert!((wider - 3.300 / 1.962).abs() < 1e-3, "{wider}");
         assert!((fifty.low * fifty.high - 4.0).abs() < 1e-9);
-        let few = Estimate { n: 6, ..one }.corrected(50);
+        let few = Estimate { n: 6, ..one }.corrected(50, 0.95);
         assert!(few.high > fifty.high);
         let none = Estimate { confidence: 0.0, ..one };
-        assert_eq!(none.corrected(50), none);
+        assert_eq!(none.corrected(50, 0.95), none);
+        // Of an interval of 80 % the same, from 1.282 on.
+        let less = Estimate { confidence: 0.8, ..one }.corrected(50, 0.95);
+        let wider = (less.high / 2.0).log2();
+        assert!(
+            (wider - 3.300 / 1.282).abs() < 3e-3 && less.confidence == 0.95,
+            "{wider}"
+        );
     }
 
     /// The promise of [`Estimate::over`], on data whose truth is known.

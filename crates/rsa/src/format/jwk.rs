@@ -36,11 +36,11 @@ pub fn private(key: &PrivateKey, restrictions: &Restrictions, annotations: &Anno
     let len = open.len() + 12 * key.modulus_len() + 1000 + kept_len;
     let mut json = Zeroizing::new(String::with_capacity(len));
     json.push_str(&open);
+    // Not by `format!`, whose text grows.
     for (name, number) in members {
-        json.push_str(&Zeroizing::new(format!(
-            ",\"{name}\":\"{}\"",
-            *Zeroizing::new(uint(number))
-        )));
+        json.push_str(",\"");
+        json.push_str(name);
+        push_uint(&mut json, number);
     }
     for (i, other) in parts.others.iter().enumerate() {
         json.push_str(match i {
@@ -48,10 +48,8 @@ pub fn private(key: &PrivateKey, restrictions: &Restrictions, annotations: &Anno
             _ => ",",
         });
         for (before, number) in [("{\"r", &other.r), (",\"d", &other.d), (",\"t", &other.t)] {
-            json.push_str(&Zeroizing::new(format!(
-                "{before}\":\"{}\"",
-                *Zeroizing::new(uint(number))
-            )));
+            json.push_str(before);
+            push_uint(&mut json, number);
         }
         json.push('}');
     }
@@ -61,6 +59,13 @@ pub fn private(key: &PrivateKey, restrictions: &Restrictions, annotations: &Anno
     push_others(&mut json, annotations, |_, _| true);
     json.push('}');
     json
+}
+
+/// The end of a member's name and its value, a number.
+fn push_uint(json: &mut String, number: &[u8]) {
+    json.push_str("\":\"");
+    json.push_str(&Zeroizing::new(uint(number)));
+    json.push('"');
 }
 
 /// The members of a key that are public (RFC 7517, section 4; IANA's registry of JSON Web Key parameters) and are kept

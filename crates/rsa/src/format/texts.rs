@@ -2,6 +2,8 @@
 
 #[cfg(feature = "jwk")]
 use serde::Deserialize;
+#[cfg(feature = "jwk")]
+use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::{
@@ -39,8 +41,10 @@ pub(super) fn in_utf8(bytes: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 /// The file of a service account (Google's, and others of its kind), whose key is a PEM among other members.
 #[cfg(feature = "jwk")]
 #[derive(Deserialize)]
-struct Account {
-    private_key: Option<String>,
+struct Account<'a> {
+    /// As it is written: a parser would unescape it into memory that it does not wipe.
+    #[serde(borrow)]
+    private_key: Option<&'a RawValue>,
     kty: Option<serde::de::IgnoredAny>,
     keys: Option<serde::de::IgnoredAny>,
 }
@@ -50,10 +54,43 @@ struct Account {
 pub(super) fn in_account(json: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     find(json, b"\"private_key\"")?;
     let account: Account = serde_json::from_slice(json).ok()?;
-    let pem = Zeroizing::new(account.private_key?);
     let is_account = account.kty.is_none() && account.keys.is_none();
-    (is_account && find(pem.as_bytes(), super::armour::BEGIN).is_some())
-        .then(|| Zeroizing::new(pem.as_bytes().to_vec()))
+    let pem = unescaped(account.private_key?.get())?;
+    (is_account && find(&pem, super::armour::BEGIN).is_some()).then_some(pem)
+}
+
+/// A string of JSON without its quotation marks and escapes (RFC 8259, section 7); none if it is no string, or has
+/// characters beyond 16 bits as escapes, which a PEM has not.
+#[cfg(feature = "jwk")]
+fn unescaped(json: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
+    // An escape is longer than what it stands for, so that this does not grow.
+    let mut text = Zeroizing::new(Vec::with_capacity(rest.len()));
+    while let Some((before, after)) = rest.split_once('\\') {
+        text.extend_from_slice(before.as_bytes());
+        let kind = after.chars().next()?;
+        rest = &after[kind.len_utf8()..];
+        text.push(match kind {
+            'n' => b'\n',
+            'r' => b'\r',
+            't' => b'\t',
+            'b' => 8,
+            'f' => 12,
+            '"' | '\\' | '/' => kind as u8,
+            'u' => {
+                let digits = rest
+                    .get(..4)
+                    .filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+                let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+                rest = &rest[4..];
+                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            _ => return None,
+        });
+    }
+    text.extend_from_slice(rest.as_bytes());
+    Some(text)
 }
 
 /// Opens base64 without BEGIN and END, and names what else a text may be.
@@ -90,12 +127,13 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
 /// Returns whether a text has the marks of a key, public or private, in any form that keys are written in: such a text
 /// belongs into no message.
 pub fn is_key_text(text: &[u8]) -> bool {
-    const MARKS: [&[u8]; 9] = [
+    const MARKS: [&[u8]; 10] = [
         b"-----BEGIN ",
         b"-----END ",
         b"---- BEGIN SSH2 ",
         b"PRIVATE KEY",
         b"PuTTY-User-Key-File",
+        b"<RSAKeyValue",
         b"\"kty\"",
         b"\\\"kty\\\"",
         b"ssh-rsa AAAA",
@@ -156,6 +194,29 @@ mod tests {
             &"30".repeat(32),
         ] {
             assert!(!is_key_text(name.as_bytes()), "{name}");
+        }
+    }
+    #[cfg(feature = "jwk")]
+    #[test]
+    fn strings_of_json_are_unescaped_as_a_parser_does() {
+        for json in [
+            r#""""#,
+            r#""plain""#,
+            r#""-----BEGIN\nMII\u003d\/+\t\r\b\f\"\\end""#,
+            r#""\u00e9 \u20AC é €""#,
+        ] {
+            let expected: String = serde_json::from_str(json).unwrap();
+            assert_eq!(&unescaped(json).unwrap()[..], expected.as_bytes(), "{json}");
+        }
+        for json in [
+            "5",
+            r#""\""#,
+            r#""\x""#,
+            r#""\u12""#,
+            r#""\ud83d\ude00""#,
+            r#""\u+123""#,
+        ] {
+            assert!(unescaped(json).is_none(), "{json}");
         }
     }
 }

@@ -455,8 +455,10 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     fn confirm(&mut self) -> Result<()> {
         let bits = self.generation.size.prime();
         let rounds = miller_rabin_rounds(bits);
-        let mut candidates = Zeroizing::new(Vec::new());
-        let mut bases = Zeroizing::new(Vec::new());
+        // The room is taken at once: growing would leave copies of primes behind.
+        let room = self.probable.len() * rounds * self.generation.size.prime_len();
+        let mut candidates = Zeroizing::new(Vec::with_capacity(room));
+        let mut bases = Zeroizing::new(Vec::with_capacity(room));
         for prime in &self.probable {
             for _ in 0..rounds {
                 candidates.extend_from_slice(&prime.value);

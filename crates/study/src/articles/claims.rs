@@ -46,8 +46,13 @@ impl Evidence<'_> {
         }
         let mut cases: Vec<Case> = Vec::new();
         for scope in self.each(&data.each, &scope) {
-            let before = cases.last().filter(|last| last.engine == scope.word("engine"));
-            let judged = self.judged(data, &scope, before.and_then(|last| last.value.as_ref()));
+            // What was not measured is passed over: growth is from the last that was.
+            let of_engine = cases
+                .iter()
+                .rev()
+                .take_while(|case| case.engine == scope.word("engine"));
+            let before = of_engine.filter_map(|case| case.value.as_ref()).next();
+            let judged = self.judged(data, &scope, before);
             let judged = judged.unwrap_or_else(|reason| lacking(replaced(&data.reasons, "", "", reason)));
             cases.push(case(&scope, self.fill(&data.case, &scope), judged));
         }

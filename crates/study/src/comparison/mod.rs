@@ -110,7 +110,7 @@ fn change(
     comparisons: usize,
     is_control: bool,
 ) -> Change {
-    let ratio = this.ops_per_s.over(&first.ops_per_s).corrected(comparisons);
+    let ratio = this.ops_per_s.over(&first.ops_per_s).corrected(comparisons, CONFIDENCE);
     let is_disturbed = !(first.disturbed.is_empty() && this.disturbed.is_empty());
     let is_void = is_disturbed || study.control.as_ref().is_some_and(Control::is_void);
     let verdict = match side(&ratio, 1.0, DRIFT) {

@@ -8,7 +8,9 @@ impl Comparison {
     pub fn summary(&self) -> Vec<String> {
         let count = |verdict| self.count(verdict);
         let compared: usize = self.cells.iter().map(Cell::compared).sum();
-        let cells = number::counted(compared, "cell");
+        // What was measured on another machine has a sentence of its own.
+        let of_one_machine = compared - count(Verdict::OtherMachine);
+        let cells = number::counted(of_one_machine, "cell");
         let changes = [
             Verdict::Faster,
             Verdict::Slower,

@@ -39,7 +39,7 @@ const COLUMNS: [(&str, Field); 59] = [
     ("kernel", |it| text(it.row.kernel.as_ref())),
     ("state", |it| it.row.state.clone()),
     ("reason", |it| text(it.row.reason.as_ref())),
-    ("confidence", |it| it.figure(|it| it.ns_per_op.confidence)),
+    ("confidence", |it| text(it.confidence())),
     ("ops_per_s", |it| value(it.speed())),
     ("ops_per_s_low", |it| low(it.speed())),
     ("ops_per_s_high", |it| high(it.speed())),
@@ -129,6 +129,21 @@ impl Cell<'_> {
 
     fn time(self) -> Option<Estimate> {
         self.row.figures.map(|figures| figures.ns_per_op)
+    }
+
+    /// What all intervals of the row reach.
+    fn confidence(self) -> Option<f64> {
+        let all = [
+            self.time(),
+            self.speed(),
+            self.ratio(),
+            self.row.speedup,
+            self.adjusted(),
+            self.adjusted_ratio(),
+        ];
+        self.time()?;
+        let confidences = all.into_iter().filter_map(with_interval).map(|it| it.confidence);
+        Some(confidences.reduce(f64::min).unwrap_or(0.0))
     }
 
     fn adjusted(self) -> Option<Estimate> {

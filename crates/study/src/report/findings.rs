@@ -341,8 +341,9 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
 
 /// How many engines gain, and how many do not: `of 4 engines 3 gain and 1 shows no significant gain`.
 fn of_all(gains: &[Gain<'_>]) -> String {
+    let undisturbed = || gains.iter().filter(|gain| gain.disturbed.is_none());
     let count = |wanted: Side| {
-        let sides = gains.iter().map(|gain| side(&gain.times, 1.0, gain.noise));
+        let sides = undisturbed().map(|gain| side(&gain.times, 1.0, gain.noise));
         sides.filter(|side| *side == wanted).count()
     };
     let of = |count: usize, one: &str, several: &str| match count {
@@ -359,6 +360,7 @@ fn of_all(gains: &[Gain<'_>]) -> String {
             "show no significant gain",
         ),
         of(count(Side::TooFew), "has too few values", "have too few values"),
+        of(gains.len() - undisturbed().count(), "was disturbed", "were disturbed"),
     ]
     .into_iter()
     .flatten()

@@ -205,7 +205,8 @@ impl EngineScaling {
                     threads: group.job.threads,
                     speedup,
                     efficiency: speedup.scaled(1.0 / group.job.threads as f64),
-                    left_out: left_out(group.job.threads, &one, &several, cpus),
+                    left_out: left_out(group.job.threads, &one, &several, cpus)
+                        .or_else(|| (speedup.confidence <= 0.0).then(|| "without an interval".to_owned())),
                 })
             })
             .collect();
@@ -219,6 +220,7 @@ impl EngineScaling {
             .map(|count| Speedup {
                 threads: count.threads,
                 times: count.speedup,
+                one: speed,
             })
             .collect();
         let bootstrap = Bootstrap {

@@ -17,6 +17,7 @@ mod links;
 mod luck;
 mod papers;
 mod plan;
+mod presets;
 mod profile;
 mod report;
 mod report_files;

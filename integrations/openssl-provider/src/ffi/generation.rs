@@ -21,7 +21,7 @@ use crate::{
     key::Key,
     memory,
     openssl::{
-        param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
+        param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed},
         types::{Callback, Param, guard},
         version::TOO_MANY_PRIMES,
     },
@@ -151,7 +151,11 @@ pub(super) unsafe extern "C" fn settable_pss(_: *mut c_void, _: *mut c_void) -> 
     SETTABLE_PSS.as_ptr()
 }
 
-pub(super) unsafe extern "C" fn generate(generation: *mut c_void, _: Option<Callback>, _: *mut c_void) -> *mut c_void {
+pub(super) unsafe extern "C" fn generate(
+    generation: *mut c_void,
+    callback: Option<Callback>,
+    argument: *mut c_void,
+) -> *mut c_void {
     let mut made = ptr::null_mut();
     // SAFETY: OpenSSL passes what `begin` made.
     let Some(generation) = (unsafe { generation.cast::<Generation>().as_ref() }) else {
@@ -160,13 +164,42 @@ pub(super) unsafe extern "C" fn generate(generation: *mut c_void, _: Option<Call
     let instance = &generation.instance;
     instance.status(|| {
         memory::note(generation.bits);
+        let progress = |potential, iteration| progress(callback, argument, potential, iteration);
+        progress(0, 0)?;
         let _memory = memory::generation(generation.bits)?;
         let key = generation.key()?;
+        progress(3, 0)?;
+        progress(3, 1)?;
         let key = Arc::new(Key::from_private(key));
         made = boxed(instance, generation.kind, Some(key));
         Ok(())
     });
     made
+}
+
+/// Says how far a generation is, as BN_generate_prime(3) has it: 0 for a candidate, 3 for a prime that was found. The
+/// primes of a key are searched together, and so the program hears of them before the search and after it. It may end
+/// the generation.
+fn progress(
+    callback: Option<Callback>,
+    argument: *mut c_void,
+    potential: c_int,
+    iteration: c_int,
+) -> crate::failure::Result<()> {
+    let Some(callback) = callback else {
+        return Ok(());
+    };
+    let (mut potential, mut iteration) = (potential.to_ne_bytes(), iteration.to_ne_bytes());
+    let params = [
+        signed(c"potential", &mut potential),
+        signed(c"iteration", &mut iteration),
+        END,
+    ];
+    // SAFETY: the array ends with a null key, and its values live until after the call.
+    match unsafe { callback(params.as_ptr(), argument) } {
+        0 => Err("the program ended the generation".into()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) unsafe extern "C" fn cleanup(generation: *mut c_void) {

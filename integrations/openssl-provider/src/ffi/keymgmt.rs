@@ -22,6 +22,7 @@ use crate::{
     openssl::{
         dispatch::{Dispatch, KeyManagement},
         param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
+        stack,
         types::{Callback, Param, guard},
         version::TOO_MANY_PRIMES,
     },
@@ -63,14 +64,15 @@ unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
     let Some(slot) = (unsafe { slot(key) }) else {
         return ptr::null_mut();
     };
+    // An empty key is no copy.
+    if selection & KEYPAIR == 0 {
+        return ptr::null_mut();
+    }
     slot.instance.guard(ptr::null_mut(), || {
-        let key = slot
-            .key()
-            .and_then(|key| match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
-                (true, _) => Some(Arc::clone(key)),
-                (false, true) => Some(Arc::new(Key::from_public(key.public().clone()))),
-                (false, false) => None,
-            });
+        let key = slot.key().map(|key| match selection & PRIVATE != 0 {
+            true => Arc::clone(key),
+            false => Arc::new(Key::from_public(key.public().clone())),
+        });
         boxed(&slot.instance, slot.kind, key)
     })
 }
@@ -78,7 +80,10 @@ unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
 unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
     guard(0, || {
         // SAFETY: OpenSSL passes a key of ours.
-        let key = unsafe { slot(key) }.and_then(Slot::key);
+        let Some(slot) = (unsafe { slot(key) }) else {
+            return 0;
+        };
+        let key = slot.key();
         let has_private = key.is_some_and(|key| key.private().is_some());
         c_int::from((selection & PUBLIC == 0 || key.is_some()) && (selection & PRIVATE == 0 || has_private))
     })
@@ -109,6 +114,9 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         }
         let key = slot.key().ok_or("there is no key")?;
         if selection & PRIVATE == 0 {
+            // As OpenSSL's own provider, for a quick check, too: strangers' keys are asked about with this.
+            let _memory = memory::generation(key.public().bits())?;
+            stack::on_large_stack_in_job(|| Ok(key.public().check_modulus()?))?;
             return Ok(());
         }
         let private = key.private().ok_or("there is no private key")?;
@@ -116,8 +124,7 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         if check == 0 {
             let _memory = memory::generation(private.bits())?;
             let rounds = rounds_in_a_second(private.bits());
-            let checked = private.check_primes(rounds, &mut SystemRng);
-            checked?;
+            stack::on_large_stack_in_job(|| Ok(private.check_primes(rounds, &mut SystemRng)?))?;
         }
         Ok(())
     })
@@ -129,12 +136,16 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
     let Some(Slot { instance, kind, key }) = slot else {
         return 0;
     };
+    if selection & (KEYPAIR | OTHER_PARAMETERS) == 0 {
+        return 0;
+    }
     instance.status(|| {
         if selection & OTHER_PARAMETERS != 0 {
             *kind = kind.restricted(&params)?;
         }
         if selection & KEYPAIR != 0 {
-            *key = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
+            let imported = stack::on_large_stack_in_job(|| imported(&params, selection & PRIVATE != 0))?;
+            *key = Some(Arc::new(imported));
         }
         Ok(())
     })
@@ -257,13 +268,15 @@ unsafe extern "C" fn export(
     let (Some(slot), Some(callback)) = (unsafe { slot(key) }, callback) else {
         return 0;
     };
+    if selection & (KEYPAIR | OTHER_PARAMETERS) == 0 {
+        return 0;
+    }
     slot.instance.guard(0, || {
         let mut values: Vec<(&CStr, Vec<u8>)> = Vec::new();
         if selection & KEYPAIR != 0 {
             let Some(key) = slot.key() else { return 0 };
-            if selection & PRIVATE != 0 && key.private().is_none() {
-                return 0;
-            }
+            // Of a public key, what is asked for of a private half is left out, as OpenSSL's own provider does: whoever
+            // hands a key to another provider asks for all that there is.
             let primes = key.private().map_or(0, |private| 2 + private.others().len());
             if selection & PRIVATE != 0 && primes > slot.instance.version.most_primes() {
                 slot.instance.core.raise(&TOO_MANY_PRIMES.into());

@@ -1,10 +1,12 @@
 //! Arrays of `OSSL_PARAM`: what the caller says, and what it asks for.
 
 use std::{
-    ffi::{CStr, c_char, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     marker::PhantomData,
     ptr, slice,
 };
+
+use zeroize::Zeroizing;
 
 use super::types::{Param, octets};
 use crate::failure::Result;
@@ -187,14 +189,28 @@ impl<'a> Found<'a> {
 
     /// Answers with a number that may be negative.
     pub(crate) fn set_signed(self, number: i64) -> Result<()> {
-        match (self.get().data_type, self.get().data_size) {
-            (INTEGER, 4) => {
-                let number = i32::try_from(number).map_err(|_| "the parameter has no room for the number")?;
-                self.copy(&number.to_ne_bytes(), 4)
-            }
-            (INTEGER, 8) => self.copy(&number.to_ne_bytes(), 8),
-            _ => Err("the parameter takes no negative number".into()),
+        if self.get().data_type != INTEGER {
+            return Err("the parameter takes no negative number".into());
         }
+        // As few bytes as hold it and its sign.
+        let bits = 65 - (if number < 0 { !number } else { number }).leading_zeros() as usize;
+        let needed = bits.div_ceil(8).max(size_of::<c_int>());
+        if self.get().data.is_null() {
+            return self.returned(needed);
+        }
+        let room = self.get().data_size;
+        if room < bits.div_ceil(8) {
+            let _ = self.returned(needed);
+            return Err("the parameter has no room for the number".into());
+        }
+        let sign = if number < 0 { 0xff } else { 0 };
+        let mut bytes = vec![sign; room];
+        let known = room.min(8);
+        bytes[..known].copy_from_slice(&number.to_le_bytes()[..known]);
+        if cfg!(target_endian = "big") {
+            bytes.reverse();
+        }
+        self.copy(&bytes, room)
     }
 
     /// Answers with an unsigned integer, big-endian.
@@ -203,11 +219,11 @@ impl<'a> Found<'a> {
             return Err("the parameter is no integer".into());
         }
         let zeros = big.iter().take_while(|byte| **byte == 0).count();
-        let mut bytes = big[zeros..].to_vec();
+        let number = &big[zeros..];
         let room = self.get().data_size;
         // A signed integer keeps its topmost bit clear.
-        let sign = usize::from(self.get().data_type == INTEGER && bytes.first().is_some_and(|top| *top > 127));
-        let needed = (bytes.len() + sign).max(1);
+        let sign = usize::from(self.get().data_type == INTEGER && number.first().is_some_and(|top| *top > 127));
+        let needed = (number.len() + sign).max(1);
         if self.get().data.is_null() {
             return self.returned(needed);
         }
@@ -215,8 +231,10 @@ impl<'a> Found<'a> {
             let _ = self.returned(needed);
             return Err("the parameter has no room for the integer".into());
         }
-        bytes.reverse();
-        bytes.resize(room, 0);
+        // It may be a private one.
+        let mut bytes = Zeroizing::new(vec![0; room]);
+        bytes[..number.len()].copy_from_slice(number);
+        bytes[..number.len()].reverse();
         if cfg!(target_endian = "big") {
             bytes.reverse();
         }

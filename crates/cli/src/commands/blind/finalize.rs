@@ -11,7 +11,6 @@ use rsalab_rsa::{
     format::Loaded,
     signing::Signature,
 };
-use zeroize::Zeroizing;
 
 use super::{
     allowed::blinding_key,
@@ -82,7 +81,7 @@ impl Keys<'_> {
         let k = self.loaded.key.modulus_len();
         // One byte more shows that something is too long.
         let most = Pending::max_encoded_len(k) as u64 + 1;
-        let encoded = Zeroizing::new(files::read_start(Some(of.state), most)?);
+        let encoded = files::read_start(Some(of.state), most)?;
         let pending = Pending::decode(&encoded, &self.loaded.key)
             .map_err(|error| Failure::from(error).or_advice("name the state that 'rsalab blind request' made"))?;
         let blind_signature = files::read_start(Some(of.blind_sig), k as u64 + 1)?;
@@ -95,7 +94,7 @@ impl Keys<'_> {
         Ok(Answer {
             message,
             pending,
-            blind_signature,
+            blind_signature: blind_signature.to_vec(),
         })
     }
 }
@@ -253,7 +252,8 @@ fn write(keys: &mut Keys<'_>, path: &Path, answer: &Answer, signature: &Signatur
         let is_there = exists(&sig)
             && key.verify(message, &files::read_start(Some(&sig), k + 1)?)
             && (!has_prefix
-                || (exists(&prefix) && files::read_start(Some(&prefix), PREFIX_LEN as u64 + 1)? == message.prefix()));
+                || (exists(&prefix)
+                    && files::read_start(Some(&prefix), PREFIX_LEN as u64 + 1)?[..] == *message.prefix()));
         return match is_there {
             true => Ok(false),
             false => {

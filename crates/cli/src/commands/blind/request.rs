@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rsalab_rsa::blind::{BlindingKey, InputMessage, Pending};
-use zeroize::Zeroizing;
 
 use super::{
     allowed::blinding_key,
@@ -134,7 +133,7 @@ fn is_there(path: &Path, key: &BlindingKey, public: &rsalab_rsa::PublicKey) -> R
     let k = key.modulus_len();
     let is_request = exists(&out) && exists(&state) && {
         let most = Pending::max_encoded_len(k) as u64 + 1;
-        let encoded = Zeroizing::new(files::read_start(Some(&state), most)?);
+        let encoded = files::read_start(Some(&state), most)?;
         let blinded = files::read_start(Some(&out), k as u64 + 1)?;
         match Pending::decode(&encoded, public) {
             Ok(pending) if pending.variant() == key.variant() => {

@@ -68,7 +68,7 @@ impl PerFile for Signing {
                 "a blinded message has {k} bytes under this key; several lie one after another"
             )));
         }
-        Ok(bytes)
+        Ok(bytes.to_vec())
     }
 
     fn is_binary(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use rsalab_rsa::blind::{BlindingKey, InputMessage, PREFIX_LEN, Variant};
+use zeroize::Zeroizing;
 
 use super::{
     allowed::blinding_key,
@@ -113,7 +114,7 @@ fn read(key: &BlindingKey, names: &Names) -> Result<(InputMessage, Vec<u8>)> {
     // One byte more shows that something is too long.
     let signature = files::read_start(Some(&names.signature), key.modulus_len() as u64 + 1)?;
     let prefix = match &names.prefix {
-        None => Vec::new(),
+        None => Zeroizing::default(),
         Some(path) => {
             let prefix = files::read_start(Some(path), PREFIX_LEN as u64 + 1)?;
             if prefix.len() != PREFIX_LEN {
@@ -124,5 +125,5 @@ fn read(key: &BlindingKey, names: &Names) -> Result<(InputMessage, Vec<u8>)> {
         }
     };
     let message = read_message(names.message.as_deref(), key.variant(), &prefix)?;
-    Ok((message, signature))
+    Ok((message, signature.to_vec()))
 }

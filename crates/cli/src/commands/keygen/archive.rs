@@ -15,7 +15,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     ops::RangeInclusive,
-    os::unix::fs::{FileExt, OpenOptionsExt},
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -24,7 +24,7 @@ use rsalab_measure::Machine;
 use rsalab_study::part::Work;
 use rustix::{
     fs::{CWD, OFlags, RenameFlags, renameat_with},
-    process::{getgid, getuid},
+    process::{geteuid, getgid, getuid},
 };
 use zeroize::Zeroizing;
 
@@ -110,9 +110,13 @@ impl Archive {
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
             .open(&part)
             .map_err(|error| cannot(&part, "open", error))?;
-        if !file.metadata().is_ok_and(|found| found.is_file()) {
+        // One that was there may be somebody else's, or have been copied so that others read it: more keys go into it.
+        let found = file.metadata().map_err(|error| cannot(&part, "read", error))?;
+        if !found.is_file() || found.uid() != geteuid().as_raw() {
             return Err(files::exists(&part));
         }
+        file.set_permissions(fs::Permissions::from_mode(0o600))
+            .map_err(|error| cannot(&part, "protect", error))?;
         let mut archive = Archive {
             kind,
             header: header.clone(),

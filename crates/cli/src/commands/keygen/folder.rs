@@ -163,9 +163,9 @@ fn is_there(folder: &Path, entry: &Entry, password: Option<&Password>) -> Result
         let advice = format!("make it of {} with 'rsalab key public'", private.display());
         return Err(Failure::new(Class::Io, what).advice(advice));
     }
-    let bytes = Zeroizing::new(content(&private)?);
+    let bytes = content(&private)?;
     let public_bytes = public.as_deref().map(content).transpose()?;
-    match entry.is_of(&bytes, public_bytes.as_deref(), password) {
+    match entry.is_of(&bytes, public_bytes.as_ref().map(|bytes| &bytes[..]), password) {
         true => Ok(true),
         false => Err(is_other(&private, public.as_deref(), entry)),
     }
@@ -175,7 +175,7 @@ fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-fn content(path: &Path) -> Result<Vec<u8>> {
+fn content(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     match path.symlink_metadata() {
         Ok(found) if found.is_file() => files::read_start(Some(path), MOST),
         // Opening a pipe would wait for its other end, and a link leads elsewhere.

@@ -87,18 +87,19 @@ impl<'a> Object<'a> {
     /// A member that is a number (RFC 7518, section 2: Base64urlUInt).
     pub(super) fn number(&self, name: &'static str) -> Result<Option<Number>> {
         let decoded = self.get(name).map(|value| {
-            // Without an escape the text is read where it stands.
-            match serde_json::from_str::<&str>(value.get()) {
-                Ok(text) => Base64UrlUnpadded::decode_vec(text).ok(),
-                Err(_) => serde_json::from_str::<String>(value.get())
-                    .ok()
-                    .map(Zeroizing::new)
-                    .and_then(|text| Base64UrlUnpadded::decode_vec(&text).ok()),
+            // Without an escape the text is read where it stands. Asked of the text itself: an error would repeat it.
+            let quoted = value.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            match quoted.filter(|text| !text.contains('\\')) {
+                Some(text) => from_base64url(text),
+                None => {
+                    let text: Zeroizing<String> = Zeroizing::new(serde_json::from_str(value.get()).ok()?);
+                    from_base64url(&text)
+                }
             }
         });
         match decoded {
             None => Ok(None),
-            Some(Some(bytes)) => Ok(Some(Number(Zeroizing::new(bytes)))),
+            Some(Some(bytes)) => Ok(Some(Number(bytes))),
             Some(None) => Err(refused(format!(
                 "the member \"{name}\" of this JSON Web Key is not base64url without padding"
             ))),
@@ -109,6 +110,14 @@ impl<'a> Object<'a> {
     pub(super) fn needed(&self, name: &'static str) -> Result<Number> {
         self.number(name)?.ok_or_else(|| missing(name))
     }
+}
+
+/// Decodes base64url without padding, into room that is wiped whatever comes of it.
+fn from_base64url(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![0; text.len()]);
+    let len = Base64UrlUnpadded::decode(text, &mut bytes).ok()?.len();
+    bytes.truncate(len);
+    Some(bytes)
 }
 
 pub(super) fn missing(name: &str) -> Error {

@@ -183,13 +183,20 @@ impl Curve {
         self.sizes.iter().find(|size| size.batch == 1)
     }
 
+    fn is_faster(&self, size: &Size) -> bool {
+        let is_faster = |single: &Size| side(&size.speed.over(&single.speed), 1.0, DRIFT) == Side::Above;
+        self.single().is_some_and(is_faster)
+    }
+
+    /// The sizes beyond one that are shown to be faster than single items.
+    fn faster(&self) -> impl Iterator<Item = &Size> {
+        self.sizes.iter().filter(|size| size.batch > 1 && self.is_faster(size))
+    }
+
     /// The first size from which all are faster than single items.
     fn first_faster(&self) -> Option<&Size> {
-        let single = self.single()?;
-        let is_faster = |size: &&Size| side(&size.speed.over(&single.speed), 1.0, DRIFT) == Side::Above;
         let batches = self.sizes.iter().filter(|size| size.batch > 1);
-        let faster: Vec<&Size> = batches.rev().take_while(is_faster).collect();
-        faster.last().copied()
+        batches.rev().take_while(|size| self.is_faster(size)).last()
     }
 
     fn break_even(&self) -> String {
@@ -201,7 +208,14 @@ impl Curve {
         }
         let most = self.sizes.last().map_or(1, |size| size.batch);
         let Some(size) = self.first_faster() else {
-            return format!("no batch up to {most} is shown to be faster than single items");
+            let faster: Vec<String> = self.faster().map(|size| size.batch.to_string()).collect();
+            return match faster.is_empty() {
+                true => format!("no batch up to {most} is shown to be faster than single items"),
+                false => format!(
+                    "batches of {} are shown to be faster than single items, and the largest, of {most}, is not",
+                    number::listed(&faster.iter().map(String::as_str).collect::<Vec<_>>())
+                ),
+            };
         };
         let speed = number::with_interval(&size.speed.over(&single.speed));
         let latency = number::with_interval(&size.latency.over(&single.latency));

@@ -137,7 +137,11 @@ fn best(family: &[&Group], engine: &str, bits: usize, symbols: usize) -> Result<
         .ok_or("not measured")?;
     // The interval of a ratio of two that were measured interleaved is narrower than this one, which errs on the side
     // of fewer threads.
-    let is_slower = |speed: &Estimate| side(&fastest.1.over(speed), 1.0, LAUNCH) == Side::Above;
+    // A count is slower if any other is shown to be faster: the one with the largest value may be the least sure.
+    let is_slower = |speed: &Estimate| {
+        let is_faster = |other: &Estimate| side(&other.over(speed), 1.0, LAUNCH) == Side::Above;
+        speeds.iter().any(|(_, other)| is_faster(other))
+    };
     let alike: Vec<usize> = speeds
         .iter()
         .filter(|(_, speed)| !is_slower(speed))

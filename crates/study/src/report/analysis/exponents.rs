@@ -5,7 +5,6 @@ use rsalab_measure::stats::power::{self, Cost};
 
 use super::section::{Analysis, Column, Entry, Line, Part};
 use crate::{
-    compare,
     distinct::distinct,
     number,
     plan::{Dimension, title_without},
@@ -75,10 +74,9 @@ fn part(family: &[&Group]) -> Option<Part> {
                 disturbed.push(format!("{engine}, {bits} bits"));
                 return None;
             }
+            // Not the adjusted speed where chance decides: it takes the mean number of tests for known, which all
+            // engines of one size share, and two sizes do not.
             let speed = row.figures?.ops_per_s;
-            let is_random = compare::is_random(job.op);
-            // Where chance decides and the tests are counted, the cost is that of the mean number of tests.
-            let speed = row.adjusted.filter(|_| is_random).map_or(speed, |it| it.ops_per_s);
             (speed.low > 0.0).then(|| Cost {
                 size: *bits as f64,
                 cost: speed.reciprocal(),

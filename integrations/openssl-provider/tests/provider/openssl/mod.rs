@@ -1,5 +1,6 @@
 //! OpenSSL's commands with the provider, and without it: what one signs the other verifies.
 
+mod answers;
 mod check;
 mod lifetimes;
 mod refused;
