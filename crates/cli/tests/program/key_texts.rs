@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, fs, path::Path, process::Output};
 
-use crate::support::{folder, rsalab, run, study_key};
+use crate::support::{assert_failure, folder, rsalab, run, study_key};
 
 /// A key, and what no output may hold: eight characters in a row of its body.
 struct Secret {
@@ -122,6 +122,40 @@ fn no_command_repeats_a_key_that_it_cannot_read() {
             let output = run(here.path(), typed.split(' '));
             secret.check(&output, &typed);
         }
+    }
+}
+
+#[test]
+fn a_list_that_is_a_key_in_other_bytes_is_no_list() {
+    let here = folder();
+    let secret = Secret::new(here.path());
+    let utf16: Vec<u8> = secret.pem.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(here.path().join("utf16"), &utf16).expect("it can be written");
+    fs::write(here.path().join("utf16-mark"), [&[0xff, 0xfe][..], &utf16].concat()).expect("it can be written");
+    fs::write(
+        here.path().join("xml"),
+        "<RSAKeyValue><D>AbCdEfGhIjKlMnOp</D></RSAKeyValue>",
+    )
+    .expect("it can be written");
+    let made = run(
+        here.path(),
+        ["key", "convert", "key.pem", "--format", "pkcs8-der", "--out", "der"],
+    );
+    assert!(made.status.success(), "{made:?}");
+    for list in ["der", "utf16", "utf16-mark", "xml"] {
+        for line in [
+            "sign --key key.pem --files-from",
+            "verify --json --key public.pem --files-from",
+        ] {
+            let output = run(here.path(), format!("{line} {list}").split(' '));
+            assert_failure(&output, 3, &format!("{list} holds a key, not names of files"));
+            assert!(output.stdout.is_empty(), "{output:?}");
+        }
+        let output = run(
+            here.path(),
+            format!("keygen --bits 512 --insecure-size --names {list} --out keys").split(' '),
+        );
+        assert_failure(&output, 3, &format!("{list} holds a key, not names"));
     }
 }
 

@@ -263,3 +263,41 @@ fn figure(id: &str, title: &str, unit: &str, curves: &[Curve], named: impl Fn(&C
         layout: Layout::Usual,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_that_are_faster_are_named_though_the_largest_is_not() {
+        let estimate = |value: f64, error: f64| Estimate {
+            value,
+            low: value * (1.0 - error),
+            high: value * (1.0 + error),
+            confidence: 0.95,
+            n: 20,
+        };
+        let curve = |speeds: &[(usize, f64, f64)]| Curve {
+            engine: "own".to_owned(),
+            bits: 2048,
+            sizes: speeds
+                .iter()
+                .map(|&(batch, speed, error)| Size {
+                    batch,
+                    speed: estimate(speed, error),
+                    latency: estimate(1e9 * batch as f64 / speed, error),
+                    is_disturbed: false,
+                })
+                .collect(),
+        };
+        let words = curve(&[(1, 100.0, 0.01), (8, 150.0, 0.01), (16, 200.0, 0.01), (64, 101.0, 0.01)]).break_even();
+        assert_eq!(
+            words,
+            "batches of 8 and 16 are shown to be faster than single items, and the largest, of 64, is not"
+        );
+        let words = curve(&[(1, 100.0, 0.01), (8, 101.0, 0.01)]).break_even();
+        assert_eq!(words, "no batch up to 8 is shown to be faster than single items");
+        let words = curve(&[(1, 100.0, 0.01), (8, 100.0, 0.01), (16, 200.0, 0.01), (64, 300.0, 0.01)]).break_even();
+        assert!(words.starts_with("batches are faster from 16 on"), "{words}");
+    }
+}

@@ -131,23 +131,8 @@ fn best(family: &[&Group], engine: &str, bits: usize, symbols: usize) -> Result<
         speeds.push((threads, figures.ops_per_s));
     }
     speeds.sort_by_key(|(threads, _)| *threads);
-    let fastest = speeds
-        .iter()
-        .max_by(|one, other| one.1.value.total_cmp(&other.1.value))
-        .ok_or("not measured")?;
-    // The interval of a ratio of two that were measured interleaved is narrower than this one, which errs on the side
-    // of fewer threads.
-    // A count is slower if any other is shown to be faster: the one with the largest value may be the least sure.
-    let is_slower = |speed: &Estimate| {
-        let is_faster = |other: &Estimate| side(&other.over(speed), 1.0, LAUNCH) == Side::Above;
-        speeds.iter().any(|(_, other)| is_faster(other))
-    };
-    let alike: Vec<usize> = speeds
-        .iter()
-        .filter(|(_, speed)| !is_slower(speed))
-        .map(|(threads, _)| *threads)
-        .collect();
-    let threads = *alike.first().unwrap_or(&fastest.0);
+    let alike = not_slower(&speeds);
+    let threads = *alike.first().ok_or("not measured")?;
     let of = |wanted: usize| speeds.iter().find(|(threads, _)| *threads == wanted).map(|it| it.1);
     let one = of(1).filter(|_| threads > 1);
     let measured = of_text()
@@ -159,6 +144,18 @@ fn best(family: &[&Group], engine: &str, bits: usize, symbols: usize) -> Result<
         speedup: speedup.filter(|_| threads > 1),
         alike: alike.into_iter().skip(1).collect(),
     })
+}
+
+/// The counts than which no other is shown to be faster. The one with the largest value may be the least sure, so that
+/// it is not compared with that alone. The interval of a ratio of two that were measured interleaved is narrower than
+/// this one, which errs on the side of fewer threads.
+fn not_slower(speeds: &[(usize, Estimate)]) -> Vec<usize> {
+    let is_slower = |speed: &Estimate| {
+        let is_faster = |other: &Estimate| side(&other.over(speed), 1.0, LAUNCH) == Side::Above;
+        speeds.iter().any(|(_, other)| is_faster(other))
+    };
+    let alike = speeds.iter().filter(|(_, speed)| !is_slower(speed));
+    alike.map(|(threads, _)| *threads).collect()
 }
 
 fn entry(best: &Result<Best, String>) -> Entry {
@@ -211,5 +208,26 @@ fn figure(id: &str, title: &str, (bits, symbols): (&[usize], &[usize]), best: &[
         references: Vec::new(),
         marks: Vec::new(),
         layout: Layout::Map,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_any_other_beats_is_slower() {
+        let of = |value: f64, low: f64, high: f64| Estimate {
+            value,
+            low,
+            high,
+            confidence: 0.95,
+            n: 20,
+        };
+        let unsure = (4, of(160.0, 90.0, 230.0));
+        let speeds = [(1, of(100.0, 99.5, 100.5)), (2, of(150.0, 149.0, 151.0)), unsure];
+        assert_eq!(not_slower(&speeds), [2, 4]);
+        assert_eq!(not_slower(&[speeds[0], unsure]), [1, 4]);
+        assert_eq!(not_slower(&[]), [0; 0]);
     }
 }
