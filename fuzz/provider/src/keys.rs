@@ -88,6 +88,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         of(0x1c, 0, one_missing),
         of(0x1c, 0, &twice),
         of(0x1c, 0, &key[1..]),
+        // Nothing of it is to be imported.
+        of(0x10, 0, &key),
         generation(&[seed("bits", UNSIGNED, &[0, 2]), seed("e", UNSIGNED, &[3])]),
         generation(&[
             seed("bits", UNSIGNED, &[0, 2, 0, 0]),

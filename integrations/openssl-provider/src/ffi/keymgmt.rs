@@ -136,10 +136,10 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
     let Some(Slot { instance, kind, key }) = slot else {
         return 0;
     };
-    if selection & (KEYPAIR | OTHER_PARAMETERS) == 0 {
-        return 0;
-    }
     instance.status(|| {
+        if selection & (KEYPAIR | OTHER_PARAMETERS) == 0 {
+            return Err("neither a key nor its parameters are to be imported".into());
+        }
         if selection & OTHER_PARAMETERS != 0 {
             *kind = kind.restricted(&params)?;
         }
