@@ -19,7 +19,6 @@ use std::{
 use rsalab_rsa::hash::Hash;
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
-
 use zeroize::Zeroizing;
 
 use crate::{

@@ -384,7 +384,7 @@ impl DecryptionKey {
     }
 }
 
-/// Room for so many bytes, all zero. What was there is wiped, also where more room is taken.
+/// Room for so many bytes, all zero. Where more room is taken, what was there is wiped.
 fn make_room(room: &mut Zeroizing<Vec<u8>>, len: usize) {
     if room.capacity() < len {
         *room = Zeroizing::new(vec![0; len]);

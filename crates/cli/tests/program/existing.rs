@@ -1,7 +1,12 @@
 //! Files that are there already: proved to be what would be made, or refused. Nothing is overwritten, and nothing is
 //! taken on its name.
 
-use std::{fs, path::Path, process::Output};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+    process::Output,
+};
 
 use crate::support::{assert_done, assert_failure, folder, run, study_key};
 
@@ -214,7 +219,11 @@ fn what_is_left_of_an_archive_is_said_and_looked_at() {
         write(here, &part, &changed);
         assert_failure(&typed(here, &again), 5, "key 3 was changed, or is none");
         write(here, &part, &keys);
+        // As after a copy: what goes on is its owner's only.
+        fs::set_permissions(here.join(&part), fs::Permissions::from_mode(0o644)).expect("it is ours");
         assert_done(&typed(here, &again));
+        let mode = here.join(out).metadata().expect("it was made").mode();
+        assert_eq!(mode & 0o777, 0o600, "{out}");
         assert!(here.join(out).exists() && !here.join(part).exists() && !here.join(note).exists());
     }
 }

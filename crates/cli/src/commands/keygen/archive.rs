@@ -110,13 +110,18 @@ impl Archive {
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
             .open(&part)
             .map_err(|error| cannot(&part, "open", error))?;
-        // One that was there may be somebody else's, or have been copied so that others read it: more keys go into it.
         let found = file.metadata().map_err(|error| cannot(&part, "read", error))?;
-        if !found.is_file() || found.uid() != geteuid().as_raw() {
+        if !found.is_file() {
             return Err(files::exists(&part));
         }
-        file.set_permissions(fs::Permissions::from_mode(0o600))
-            .map_err(|error| cannot(&part, "protect", error))?;
+        // One that was there may be somebody else's, or have been copied so that others read it: more keys go into it.
+        // A file system without modes keeps what its owner put there.
+        if !is_new && found.mode() & 0o077 != 0 {
+            let protected = file.set_permissions(fs::Permissions::from_mode(0o600));
+            if protected.is_err() && found.uid() != geteuid().as_raw() {
+                return Err(files::exists(&part));
+            }
+        }
         let mut archive = Archive {
             kind,
             header: header.clone(),
