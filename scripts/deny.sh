@@ -12,14 +12,13 @@ if ! command -v cargo-deny >/dev/null 2>&1; then
 fi
 cargo deny --workspace check licenses bans sources
 
-# The advisory database lies in a git repository that not every network reaches.
+# The advisory database lies in a git repository that not every network reaches. Only what fetches it may fail: an
+# advisory's own text speaks of networks, too.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if cargo deny --workspace check advisories >"$log" 2>&1; then
-  echo "advisories ok"
-elif grep -qiE 'failed to fetch|failed to clone|could not resolve|unable to fetch|network|failed to (acquire|open) ' "$log"; then
-  echo "SKIPPED: advisories, since the advisory database cannot be fetched from here" >&2
+if cargo deny --workspace fetch db >"$log" 2>&1; then
+  cargo deny --workspace check --disable-fetch advisories
 else
-  cat "$log" >&2
-  exit 1
+  tail -n 3 "$log" >&2
+  echo "SKIPPED: advisories, since the advisory database cannot be fetched from here" >&2
 fi

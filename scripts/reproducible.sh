@@ -25,8 +25,13 @@ for place in one another/and/deeper; do
     # shellcheck disable=SC2086
     $cargo build --quiet --release --locked $packages
     cd target/release
-    find . -maxdepth 1 -type f \( -perm -u+x -o -name '*.so' \) ! -name '*.d' | sort | xargs sha256sum
+    find . -maxdepth 1 -type f \( -perm -u+x -o -name '*.so' \) ! -name '*.d' | sort | xargs -r sha256sum
   ) >"$work/$(basename "$place").sums"
+  # Two sums of nothing are equal.
+  if [ "$(wc -l <"$work/$(basename "$place").sums")" -lt $# ]; then
+    echo "reproducible: FAILED: not every package of $* has a program or a library to compare" >&2
+    exit 1
+  fi
 done
 cat "$work/one.sums"
 if cmp -s "$work/one.sums" "$work/deeper.sums"; then

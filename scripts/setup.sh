@@ -9,17 +9,7 @@ command -v cargo >/dev/null 2>&1 || {
   exit 1
 }
 
-# Whether the system has a command, a C header, a shared library, or a file that a pattern names.
-has() {
-  case $1 in
-    *.h) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | cc -E -x c - >/dev/null 2>&1 ;;
-    lib*.so*) { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -qF "$1" ;;
-    /*) for file in $1; do [ -e "$file" ] && return; done; return 1 ;;
-    *) command -v "$1" >/dev/null 2>&1 ;;
-  esac
-}
-
-missing=$({ echo cc gcc; echo pkg-config pkg-config; engine_needs; } | while read -r name package; do has "$name" || printf ' %s' "$package"; done)
+missing=$({ echo cc gcc; echo pkg-config pkg-config; engine_needs; } | packages_missing)
 [ -n "$missing" ] || exit 0
 
 line="apt-get install -y --no-install-recommends$missing"

@@ -130,6 +130,8 @@ distinct=$(tar xOf "$work/keys/keys.tar" manifest.jsonl | tail -n +2 | grep -o '
 numbers=$(tar xOf "$work/keys/keys.tar" manifest.jsonl | tail -n +2 | grep -o '"number":[0-9]*' | sort -u | wc -l)
 if [ "$distinct" != "$keys" ] || [ "$numbers" != "$keys" ]; then fail "$distinct distinct keys, $numbers numbers"; fi
 requeued=$(grep -l 'are there already\|is complete' "$work"/keys/logs/*.log 2>/dev/null | wc -l)
+# One task at least ran on the node that was killed.
+if [ "$requeued" -lt 1 ]; then fail "no task says that it went on with a part of keys"; fi
 say "keys: $distinct distinct ones of $keys, in $(($(date +%s) - begun)) s; tasks that went on with a part: $requeued"
 
 # A study of 60 cells, a node killed in the middle.
@@ -153,8 +155,8 @@ until_true 1800 ended "$merge"
 test -f "$work/study/whole/results.csv" || fail "there is no merged study: $(tail -n 3 "$work"/study/logs/*)"
 cells=$(tail -n +2 "$work/study/whole/results.csv" | wc -l)
 done_cells=$(tail -n +2 "$work/study/whole/results.csv" | grep -c ',done,' || true)
-if [ "$cells" != 60 ]; then fail "$cells cells"; fi
-say "study: $cells cells, each once, $done_cells done, in $(($(date +%s) - begun)) s"
+if [ "$cells" != 60 ] || [ "$done_cells" != 60 ]; then fail "$cells cells, $done_cells of them done"; fi
+say "study: $cells cells, each once, all done, in $(($(date +%s) - begun)) s"
 
 # An audit in four parts, a node killed in the middle: the findings are those of one audit.
 rm -f "$work/slurmd-n3.pid"

@@ -48,6 +48,33 @@ blind_rsa() {
   $cargo "$command" --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target "$@"
 }
 
+# Every worker is there but those for which the system lacks something.
+workers() {
+  absent_workers target/release | (
+    failed=0
+    while read -r engine packages; do
+      if [ -n "$packages" ]; then
+        echo "SKIPPED: the engine $engine, for which the system lacks $packages" >&2
+      else
+        echo "the engine $engine could not be built, though the system has what it needs: make peers says why" >&2
+        failed=1
+      fi
+    done
+    exit $failed
+  )
+}
+
+# Keys, signatures and ciphertexts exchanged with other programs, in the environment that scripts/python.sh makes.
+exchange() {
+  python=${CARGO_TARGET_DIR:-target}/python/venv/bin/python
+  if ! command -v openssl >/dev/null || ! "$python" -c 'import cryptography' 2>/dev/null; then
+    echo "SKIPPED: keys and schemes against other programs, which needs openssl and Python's cryptography" >&2
+    return
+  fi
+  "$python" scripts/check.py formats
+  "$python" scripts/check.py schemes --count 500 --openssl 200 --shake 100
+}
+
 length=${1:-test}
 case $length in
   check)
@@ -78,11 +105,14 @@ fi
 step "tests" $cargo xtask test --doctests --locked
 [ "$length" = all ] || exit 0
 
+step "workers" workers
 step "licences and advisories" sh scripts/deny.sh "$PWD/target/tools"
 step "book, with mdBook" sh scripts/book.sh --install
 
-# Long tests are marked `#[ignore]`. Those of timing need a quiet machine, and a feature: `make timing`.
-step "long tests" $cargo xtask test --locked -- --ignored
+# Long tests are marked `#[ignore]`. Those of timing need a quiet machine: `make timing`.
+step "long tests" $cargo xtask test --locked -- --ignored --skip timing::
+# The kernels for devices at every size, on what OpenCL offers here, and by NVIDIA's assembler.
+step "devices: every size" env RSALAB_CONFORMANCE=full $cargo xtask test --locked -- on_a_device ptxas::
 # The machine code that ships, and the arithmetic with assertions: the tests above run neither.
 step "machine code that ships" $cargo xtask test --profile profiling --locked --package rsalab-arith --test machine_code
 step "arithmetic with assertions" \
@@ -104,6 +134,7 @@ step "blind-rsa: long tests" blind_rsa test --release -- --ignored --show-output
 # The Python package, in a virtual environment.
 step "Python: clippy" $cargo clippy --release --locked --package rsalab-python --all-targets -- -D warnings
 step "Python" sh scripts/python.sh
+step "keys and schemes against others" exchange
 # Parts of keys, of a study and of an audit, on three nodes of which one is lost.
 step "Ray: three nodes" sh scripts/ray-test.sh 6000 2000
 step "Slurm: three nodes" sh scripts/slurm-test.sh target/release/rsalab 20000 20000
@@ -128,12 +159,18 @@ step "s2n-tls" sh scripts/s2n-tls.sh
 
 for package in $(engine_packages); do
   for engine in $(engines_of_package "$package"); do
+    # The step `workers` has seen that the system lacks something for it.
     if [ ! -x "target/release/rsalab-peer-$engine" ]; then
-      echo "SKIPPED: the tests of $package, which could not be built here" >&2
+      echo "SKIPPED: the tests of $package, which cannot be built here" >&2
       continue 2
     fi
   done
   # In the release profile, so that a C library that was built for studies is not built once more.
   step "$package: clippy" $cargo clippy --release --locked --package "$package" --all-targets -- -D warnings
-  step "$package: tests" $cargo xtask test --release --locked --package "$package"
+  # Every size with 1,000 random inputs: some ten minutes for all peers.
+  step "$package: tests" env RSALAB_CONFORMANCE=full $cargo xtask test --release --locked --package "$package"
+  # Those of other packages are among the long tests above.
+  if [ "$package" = rsalab-peer-gmp ]; then
+    step "$package: millions of operations" $cargo xtask test --release --locked --package "$package" -- --ignored
+  fi
 done

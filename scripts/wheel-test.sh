@@ -24,7 +24,8 @@ python3 packaging/wheel/wheel.py --check "$wheel"
 # What it carries, packed again at another time, is the same.
 cmp "$wheel" "$(python3 packaging/wheel/wheel.py "@$made/arguments" --out "$folder/again")" || fail "packed again, the wheel is another"
 
-# What people type, in a folder of their own: $1 is the folder of the programs of the environment.
+# What people type, in a folder of their own: $1 is the folder of the programs of the environment, $2 `package` if the
+# wheel must have the Python package.
 cat > "$folder/use.sh" <<'USE'
 set -eu
 PATH=$1:$PATH
@@ -80,9 +81,17 @@ assert len(study.figures) == 1 and study.is_complete
 print("measured from Python:", *states, "- by", program())
 PYTHON
 if python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("rsalab") is None)'; then
-  (unset RSALAB_PROGRAM; python3 own.py) | grep -F "by $(cd "$1" && pwd -P)/rsalab"
+  (unset RSALAB_PROGRAM; python3 own.py) > own.txt || { cat own.txt; exit 1; }
+  grep -F "by $(cd "$1" && pwd -P)/rsalab" own.txt
+elif [ "$2" = package ]; then
+  echo "the wheel has no Python package" >&2
+  exit 1
+else
+  echo "SKIPPED: the wheel has no Python package, since there are no sources of one" >&2
 fi
 USE
+package=none
+[ ! -f bindings/python/Cargo.toml ] || package=package
 
 echo "in an environment of its own, by pip:"
 if python3 -c 'import ensurepip, venv' 2>/dev/null; then
@@ -90,7 +99,7 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
   mkdir "$folder/work"
   began=$(date +%s.%N)
   "$folder/environment/bin/pip" install --quiet --disable-pip-version-check --no-index "$wheel" || fail "pip does not install the wheel"
-  (cd "$folder/work" && env -u RSALAB_PREFIX sh "$folder/use.sh" "$folder/environment/bin") || fail "the wheel does not work in an environment"
+  (cd "$folder/work" && env -u RSALAB_PREFIX sh "$folder/use.sh" "$folder/environment/bin" "$package") || fail "the wheel does not work in an environment"
   awk "BEGIN { printf \"%.1f s from pip install to the last command\n\", $(date +%s.%N) - $began }"
   others=$(find "$folder/environment/bin" -name 'rsalab*' ! -name rsalab)
   [ -z "$others" ] || fail "the path has other programs than rsalab: $others"
@@ -135,6 +144,6 @@ else
   inside /environment/bin/pip install --quiet --no-index "/wheel/$(basename "$wheel")" || fail "pip does not install the wheel in a fresh root"
   inside sh -c 'cd /work && /environment/bin/rsalab study smoke --out first > /dev/null 2>&1 && test -s first/report.html' || fail "no study in a fresh root"
   awk "BEGIN { printf \"%.1f s from pip install to the report of study smoke\n\", $(date +%s.%N) - $began }"
-  inside sh -c 'cd /work && sh /wheel/use.sh /environment/bin' || fail "the wheel does not work in a fresh root"
+  inside sh -c 'cd /work && sh /wheel/use.sh /environment/bin "$1"' sh "$package" || fail "the wheel does not work in a fresh root"
 fi
 echo "the wheel works"

@@ -28,6 +28,19 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 export RSALAB_PORTABLE=1
 
+# The extension module is for every Python from the one on that its feature names, and is built without one.
+python=bindings/python
+abi=
+if [ -f $python/Cargo.toml ]; then
+  abi=$(sed -n 's/^pyo3 = .*abi3-py3\([0-9]*\).*/cp3\1-abi3/p' Cargo.toml $python/Cargo.toml)
+  if [ -z "$abi" ]; then
+    say "no line of pyo3 in Cargo.toml or $python/Cargo.toml says which stable ABI of Python the module is for"
+    exit 1
+  fi
+fi
+# What an earlier run built is no sign that it can be built now. Cargo puts back what has not changed.
+rm -f "$build/release/rsalab" "$build/release"/rsalab-peer-* "$build/release/lib_rsalab.so"
+
 # Engines in other languages, at the same time, as in peers.sh.
 (
   for script in $(engine_scripts); do
@@ -36,9 +49,6 @@ export RSALAB_PORTABLE=1
   # The article's application is not a worker.
   rm -f "$into/programs/rsa_speed_test.jar"
 ) &
-# The extension module is for every Python from the one on that its feature names, and is built without one.
-python=bindings/python
-abi=$([ ! -f $python/Cargo.toml ] || sed -n 's/^pyo3 = .*abi3-py3\([0-9]*\).*/cp3\1-abi3/p' Cargo.toml $python/Cargo.toml)
 # shellcheck disable=SC2046 # a list of arguments
 RSALAB_PREFIX='' PYO3_NO_PYTHON=1 $cargo build --release --locked --keep-going --target-dir "$build" --package rsalab \
   ${abi:+--package rsalab-python} \

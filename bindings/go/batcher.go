@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -61,7 +62,8 @@ func (o Options) NewBatcher(keys ...*PrivateKey) (*Batcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	owner := &Batcher{batcher, keys}
+	// A copy: the caller may change a slice that was passed on.
+	owner := &Batcher{batcher, slices.Clone(keys)}
 	runtime.AddCleanup(owner, func(batcher *C.rsalab_batcher) { C.rsalab_batcher_free(batcher) }, batcher)
 	return owner, nil
 }

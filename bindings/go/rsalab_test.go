@@ -43,6 +43,23 @@ func signers(t testing.TB, bits, count int) (*Batcher, []*Signer) {
 	return batcher, all
 }
 
+// The caller may change a slice of keys that was passed on.
+func TestABatcherHasItsOwnListOfKeys(t *testing.T) {
+	keys, err := GenerateKeys(512, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batcher, err := NewBatcher(keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := keys[0].Public()
+	keys[0] = keys[1]
+	if public := batcher.Signer(0).Public().(*rsa.PublicKey); !public.Equal(first) {
+		t.Error("the signer has another public key than the batcher")
+	}
+}
+
 // Go's own crypto/rsa verifies what the library signs.
 func TestSignaturesAreVerifiedByGo(t *testing.T) {
 	_, all := signers(t, 2048, 1)

@@ -31,8 +31,17 @@ impl Replay {
 
     fn targets(&self) -> impl Iterator<Item = &'static Target> {
         let named = std::env::var("RSALAB_FUZZ_TARGET").ok();
+        if let Some(name) = &named {
+            let is_known = self.targets.iter().any(|target| target.name == name);
+            assert!(is_known, "RSALAB_FUZZ_TARGET names no target here: {name}");
+        }
         let is_wanted = move |target: &&Target| named.as_ref().is_none_or(|name| target.name == name);
         self.targets.iter().filter(is_wanted)
+    }
+
+    /// How many inputs are kept, of all targets.
+    pub fn count_kept(&self) -> usize {
+        self.targets.iter().map(|target| self.kept(target).len()).sum()
     }
 
     /// Inputs that once made a target fail, and inputs that reach code that seeds do not.

@@ -9,23 +9,31 @@
 #include <rsalab.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void fail(const char *what) {
   fprintf(stderr, "%s: %s\n", what, rsalab_last_error());
   exit(1);
 }
 
+/* A plain memset before free is a dead store, which compilers leave out. */
+static void wipe(const uint8_t *data, size_t len) {
+  volatile uint8_t *byte = (volatile uint8_t *)data;
+  while (len-- > 0) {
+    *byte++ = 0;
+  }
+}
+
 static rsalab_bytes read_file(const char *name) {
   FILE *file = fopen(name, "rb");
-  if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+  /* Without a buffer, which would keep a copy of the key. */
+  if (file == NULL || setvbuf(file, NULL, _IONBF, 0) != 0 || fseek(file, 0, SEEK_END) != 0) {
     perror(name);
     exit(5);
   }
   long len = ftell(file);
   rewind(file);
   uint8_t *data = malloc(len > 0 ? (size_t)len : 1);
-  if (data == NULL || fread(data, 1, (size_t)len, file) != (size_t)len) {
+  if (len < 0 || data == NULL || fread(data, 1, (size_t)len, file) != (size_t)len) {
     perror(name);
     exit(5);
   }
@@ -53,11 +61,12 @@ int main(int argc, char **argv) {
   /* A key, whatever its format. The bytes it came from are wiped: the library keeps a copy of its own, and wipes that. */
   rsalab_bytes pem = read_file(argv[1]);
   rsalab_private_key *key = NULL;
-  if (rsalab_private_key_read(pem.data, pem.len, NULL, 0, 0, &key) != RSALAB_STATUS_OK) {
+  rsalab_status status = rsalab_private_key_read(pem.data, pem.len, NULL, 0, 0, &key);
+  wipe(pem.data, pem.len);
+  free((void *)pem.data);
+  if (status != RSALAB_STATUS_OK) {
     fail(argv[1]);
   }
-  memset((void *)pem.data, 0, pem.len);
-  free((void *)pem.data);
   size_t len = (rsalab_private_key_bits(key) + 7) / 8;
 
   /* All messages with one call. */

@@ -3,9 +3,9 @@
  * Made by cbindgen from bindings/c/src: do not edit. Manual page: rsalab(3). Link with `pkg-config --cflags --libs rsalab`.
  *
  * Results. A call that can fail returns an rsalab_status; 0 is success. rsalab_last_error() then says more, on the same thread. The documentation of a
- * function names what it returns without the prefix: KEY is RSALAB_STATUS_KEY. Any call may return INTERNAL, for an error in the library: no panic and
- * no exception leaves it. A call that fails as a whole writes nothing; one that returns ITEMS has written every item that is done, whole, zeros for
- * the others, and all statuses.
+ * function names what it returns without the prefix: KEY is RSALAB_STATUS_KEY. Any call may return MEMORY, and INTERNAL, for an error in the library:
+ * no panic and no exception leaves it. A call that fails as a whole writes nothing; one that returns ITEMS has written every item that is done, whole,
+ * zeros for the others, and all statuses.
  *
  * Lengths are in bytes, keys in bits. Integers are big-endian, in (bits + 7) / 8 bytes: a modulus, a signature, a ciphertext.
  *
@@ -135,7 +135,7 @@ typedef enum {
    */
   RSALAB_STATUS_RANGE = 18,
   /*
-   There is not enough memory. The call began nothing.
+   There is not enough memory. Nothing was done.
    */
   RSALAB_STATUS_MEMORY = 19
 } rsalab_status;

@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use rsalab_batch::{Batcher, Error};
-use rsalab_rsa::{PrivateKey, encryption::Unpadder, format::Purpose, random::SystemRng};
+use rsalab_batch::{Batcher, Error, Key};
+use rsalab_rsa::{PrivateKey, encryption::Unpadder, format::Purpose, random::SystemRng, scheme::SignatureScheme};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -19,17 +19,26 @@ use crate::{
     pointer::{Measured, Out, array, free, handle_out, reference},
     scheme::{EncryptionParameters, SignatureParameters, label_memory, of_encryption, of_signature},
     sign::wrong_digest,
-    status::{Failure, Status, guard, guard_free, guard_value, guard_with},
+    status::{Failure, Status, guard, guard_free, guard_value, guard_with, more_memory},
 };
 
 /// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads
 /// may share it, and are meant to.
 pub struct BatcherHandle {
     batcher: Batcher,
-    /// The contents of the files of the keys, by the numbers of the batcher.
-    keys: RwLock<BTreeMap<usize, Arc<Ready<PrivateKey>>>>,
+    /// By the numbers of the batcher.
+    keys: RwLock<BTreeMap<usize, Member>>,
     /// In another one, a fork, a lock may be held by a thread that it does not have.
     process: u32,
+}
+
+/// A key of a batcher. A call looks it up once, as it begins: then it is answered though the key is removed.
+#[derive(Clone)]
+struct Member {
+    /// With the contents of its file.
+    ready: Arc<Ready<PrivateKey>>,
+    /// The batcher's copy.
+    own: Arc<Key>,
 }
 
 /// The limits of a batcher. All 0, or no options at all, is a good choice.
@@ -57,7 +66,7 @@ pub unsafe extern "C" fn rsalab_batcher_new(
     options: *const BatcherOptions,
     batcher: *mut *mut BatcherHandle,
 ) -> Status {
-    guard_with(memory::keys(count), || {
+    guard_with(memory::list(count), || {
         // SAFETY: callers promise it in the header.
         let (keys, options, out) = unsafe {
             let options = options.as_ref().copied().unwrap_or_default();
@@ -112,7 +121,7 @@ pub unsafe extern "C" fn rsalab_batcher_add(
     count: usize,
     numbers: *mut usize,
 ) -> Status {
-    guard_with(memory::keys(count), || {
+    guard_with(memory::list(count), || {
         // SAFETY: callers promise it in the header.
         let (batcher, keys, out) = unsafe {
             (
@@ -137,7 +146,7 @@ pub unsafe extern "C" fn rsalab_batcher_remove(
     numbers: *const usize,
     count: usize,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    guard_with(memory::list(count), || {
         // SAFETY: callers promise it in the header.
         let (batcher, numbers) = unsafe { (reference(batcher, "batcher")?, array(numbers, count, "numbers")?) };
         batcher.remove(numbers)
@@ -179,7 +188,8 @@ pub unsafe extern "C" fn rsalab_batcher_sign_message(
                 Out::new(signature, signature_len, "signature")?,
             )
         };
-        batcher.sign(key, scheme, &scheme.hash().digest(message), out)
+        let key = batcher.key(key)?;
+        batcher.sign(&key, scheme, &scheme.hash().digest(message), out)
     })
 }
 
@@ -205,10 +215,11 @@ pub unsafe extern "C" fn rsalab_batcher_sign_digest(
                 Out::new(signature, signature_len, "signature")?,
             )
         };
+        let key = batcher.key(key)?;
         if let Some(failure) = wrong_digest(scheme.hash(), digest) {
             return Err(failure);
         }
-        batcher.sign(key, scheme, digest, out)
+        batcher.sign(&key, scheme, digest, out)
     })
 }
 
@@ -237,10 +248,10 @@ pub unsafe extern "C" fn rsalab_batcher_blind_sign(
                 Out::new(signature, signature_len, "signature")?,
             )
         };
-        let own = batcher.key(key)?;
-        out.check(Some(own.loaded.key.modulus_len()), "signature")?;
-        check_issuer(&own, variant)?;
-        match batcher.batcher.private(key, blinded) {
+        let key = batcher.key(key)?;
+        out.check(Some(key.ready.loaded.key.modulus_len()), "signature")?;
+        check_issuer(&key.ready, variant)?;
+        match batcher.batcher.private_with(&key.own, blinded) {
             Err(error @ Error::OutOfRange) => Err(Failure::new(Status::Range, error.to_string())),
             answer => {
                 out.put(&answer?);
@@ -280,11 +291,11 @@ pub unsafe extern "C" fn rsalab_batcher_decrypt(
                 Measured::new(message, message_len, "message_len")?,
             )
         };
-        let ready = batcher.key(key)?;
-        let own = &ready.loaded;
+        let key = batcher.key(key)?;
+        let own = &key.ready.loaded;
         own.check(Purpose::Decrypt(Some(&scheme)))?;
         let unpadder = Unpadder::new(&own.key, &scheme)?;
-        let mut block = match batcher.batcher.private(key, ciphertext) {
+        let mut block = match batcher.batcher.private_with(&key.own, ciphertext) {
             Err(Error::OutOfRange | Error::Length { .. }) => return Err(wrong_ciphertext()),
             block => block?,
         };
@@ -307,48 +318,55 @@ impl BatcherHandle {
 
     fn add(&self, keys: Vec<Arc<Ready<PrivateKey>>>) -> Result<Vec<usize>, Failure> {
         self.check_fork()?;
+        let bits = keys.iter().map(|key| key.loaded.key.bits());
+        let _memory = more_memory(memory::shared_keys(bits))?;
         let prepared: Vec<_> = keys.iter().map(|key| key.loaded.key.clone()).collect();
         let numbers = self.batcher.add(&prepared)?;
-        let named = numbers.iter().copied().zip(keys);
-        self.keys.write().expect(NEVER).extend(named);
+        let member = |(&number, ready)| {
+            let own = self.batcher.key(number)?;
+            Ok((number, Member { ready, own }))
+        };
+        let members = numbers.iter().zip(keys).map(member);
+        let members = members.collect::<Result<Vec<_>, Error>>()?;
+        self.keys.write().expect(NEVER).extend(members);
         Ok(numbers)
     }
 
     fn remove(&self, numbers: &[usize]) -> Result<(), Failure> {
         self.check_fork()?;
-        self.batcher.remove(numbers)?;
         let mut keys = self.keys.write().expect(NEVER);
+        for &number in numbers {
+            known(&keys, number)?;
+        }
         let removed: Vec<_> = numbers.iter().map(|number| keys.remove(number)).collect();
         drop(keys);
         drop(removed);
-        Ok(())
+        // Those that were here are there, and nobody else removes them.
+        Ok(self.batcher.remove(numbers)?)
     }
 
-    fn key(&self, number: usize) -> Result<Arc<Ready<PrivateKey>>, Failure> {
+    fn key(&self, number: usize) -> Result<Member, Failure> {
         self.check_fork()?;
         let keys = self.keys.read().expect(NEVER);
-        keys.get(&number).cloned().ok_or_else(|| {
-            let (key, keys) = (number, keys.len());
-            Error::UnknownKey { key, keys }.into()
-        })
+        Ok(known(&keys, number)?.clone())
     }
 
-    fn sign(
-        &self,
-        key: usize,
-        scheme: rsalab_rsa::scheme::SignatureScheme,
-        digest: &[u8],
-        out: Out<u8>,
-    ) -> Result<(), Failure> {
-        let ready = self.key(key)?;
-        let own = &ready.loaded;
+    fn sign(&self, key: &Member, scheme: SignatureScheme, digest: &[u8], out: Out<u8>) -> Result<(), Failure> {
+        let own = &key.ready.loaded;
         out.check(Some(own.key.modulus_len()), "signature")?;
         own.check(Purpose::Sign(&scheme))?;
         let encoding = scheme.encode(own.key.bits(), digest, &mut SystemRng)?;
-        let signature = self.batcher.private(key, &encoding)?;
+        let signature = self.batcher.private_with(&key.own, &encoding)?;
         out.put(&signature);
         Ok(())
     }
+}
+
+fn known(keys: &BTreeMap<usize, Member>, number: usize) -> Result<&Member, Error> {
+    keys.get(&number).ok_or(Error::UnknownKey {
+        key: number,
+        keys: keys.len(),
+    })
 }
 
 /// Requests that wait for a pass now; 0 for NULL.
@@ -389,4 +407,42 @@ pub unsafe extern "C" fn rsalab_batcher_waits(
         let (batcher, out) = unsafe { (reference(batcher, "batcher")?, Measured::new(waits, count, "count")?) };
         out.put(batcher.batcher.statistics().waits(), "waits")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use rsalab_rsa::{hash::Hash, signing::VerifyingKey};
+
+    use super::*;
+    use crate::{generate, key::rsalab_private_key_free};
+
+    #[test]
+    fn a_call_that_has_begun_is_answered_though_its_key_is_removed() {
+        let key = PrivateKey::generate(1024).unwrap();
+        let handle = generate::handle(key.clone());
+        let mut batcher = ptr::null_mut();
+        // SAFETY: pointers to what lives until the end of the block, and the handles are freed once.
+        unsafe {
+            let status = rsalab_batcher_new(&handle.cast_const(), 1, ptr::null(), &mut batcher);
+            assert_eq!(status, Status::Ok);
+            rsalab_private_key_free(handle);
+        }
+        // SAFETY: it was made above.
+        let own = unsafe { reference(batcher.cast_const(), "batcher") }.unwrap();
+        let begun = own.key(0).unwrap();
+        own.remove(&[0]).unwrap();
+        assert_eq!(own.key(0).map(drop).unwrap_err().status, Status::Argument);
+        let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+        let mut signature = [0; 128];
+        // SAFETY: so many bytes may be written.
+        let out = unsafe { Out::new(signature.as_mut_ptr(), signature.len(), "signature") }.unwrap();
+        let digest = Hash::Sha256.digest(b"message");
+        own.sign(&begun, scheme, &digest, out).unwrap();
+        let verifying = VerifyingKey::new(key.public(), scheme).unwrap();
+        assert!(verifying.verify(b"message", &signature));
+        // SAFETY: nobody uses it any more.
+        unsafe { rsalab_batcher_free(batcher) };
+    }
 }

@@ -7,8 +7,7 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    key::{PrivateKeyHandle, PublicKeyHandle, Ready},
-    memory,
+    key::{PrivateKeyHandle, PublicKeyHandle, Ready, memory_with},
     outcomes::Outcomes,
     pointer::{Bytes, Measured, Out, array, free, handle_out, items, reference},
     sign::verify,
@@ -89,7 +88,8 @@ pub unsafe extern "C" fn rsalab_blind(
     blinded_len: usize,
     states: *mut *mut BlindState,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, messages, blinded, states) = unsafe {
             (
@@ -136,7 +136,8 @@ pub unsafe extern "C" fn rsalab_blind_sign(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, blinded, signatures, statuses) = unsafe {
             (
@@ -182,7 +183,8 @@ pub unsafe extern "C" fn rsalab_blind_finalize(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, messages, states, answers, signatures, statuses) = unsafe {
             let states = array(states, count, "states")?.iter();
@@ -233,7 +235,8 @@ pub unsafe extern "C" fn rsalab_blind_verify(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, prefixes, messages, signatures, statuses) = unsafe {
             let prefixes = match prefixes.is_null() {

@@ -8,8 +8,7 @@ use rsalab_rsa::{
 use zeroize::Zeroizing;
 
 use crate::{
-    key::{PrivateKeyHandle, PublicKeyHandle},
-    memory,
+    key::{PrivateKeyHandle, PublicKeyHandle, memory_with},
     outcomes::Outcomes,
     pointer::{Bytes, Out, items, reference},
     scheme::{EncryptionParameters, label_memory, of_encryption},
@@ -51,7 +50,8 @@ pub unsafe extern "C" fn rsalab_encrypt(
     ciphertexts_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let _memory = unsafe { label_memory(scheme) }?;
         // SAFETY: callers promise it in the header.
@@ -112,7 +112,8 @@ pub unsafe extern "C" fn rsalab_decrypt(
     lens: *mut usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let _memory = unsafe { label_memory(scheme) }?;
         // SAFETY: callers promise it in the header.

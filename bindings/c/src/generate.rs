@@ -53,7 +53,8 @@ fn no_exponent(exponent: u64) -> Failure {
     Failure::new(Status::Argument, text)
 }
 
-fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
+/// Of a new key.
+pub(crate) fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
     private_handle(Loaded {
         key,
         usage: Usage::Any,
@@ -64,24 +65,36 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
     })
 }
 
-/// Each thread makes its share.
+/// Each thread makes its share. One that gets no memory leaves it to the caller: what others have made is not lost.
 fn generate(generation: &Generation, bits: usize, threads: usize, count: usize) -> Result<Vec<PrivateKey>, Failure> {
     let threads = as_many_as(threads, count);
     let make = |share: usize| -> Result<Vec<PrivateKey>, Failure> {
-        // Each thread searches with memory of its own.
-        let _memory = more_memory(memory::generation(bits, share))?;
         let mut generator = generation.generator(WorkerRng::from_system()?)?;
         let made = generator.keys(share)?;
         Ok(made.into_iter().map(|made| made.key).collect())
     };
-    let share = |thread: usize| count / threads + usize::from(thread < count % threads);
+    let work = |thread: usize| {
+        let share = count / threads + usize::from(thread < count % threads);
+        // The caller has the memory for all. The others search with memory of their own.
+        let _memory = match thread {
+            0 => None,
+            _ => match more_memory(memory::generation(bits, share)) {
+                Ok(memory) => Some(memory),
+                Err(_) => return Ok(Vec::new()),
+            },
+        };
+        make(share)
+    };
     let mut keys = Vec::with_capacity(count);
-    for made in on_threads(threads, |thread| make(share(thread))) {
+    for made in on_threads(threads, work) {
         let made = made.ok_or_else(|| {
             let text = "a thread of the search panicked";
             Failure::new(Status::Internal, text)
         })?;
         keys.extend(made?);
+    }
+    if keys.len() < count {
+        keys.extend(make(count - keys.len())?);
     }
     Ok(keys)
 }

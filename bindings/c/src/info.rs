@@ -1,10 +1,8 @@
 //! Versions and names.
 
-use std::{
-    ffi::{CString, c_char},
-    sync::OnceLock,
-};
+use std::ffi::{CString, c_char};
 
+use once_cell::race::OnceBox;
 use rsalab_rsa::Kernel;
 
 use crate::status::{Failure, Status, guard};
@@ -20,11 +18,11 @@ pub extern "C" fn rsalab_version() -> *const c_char {
 /// never freed, valid for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsalab_kernel() -> *const c_char {
-    static NAME: OnceLock<CString> = OnceLock::new();
+    static NAME: OnceBox<CString> = OnceBox::new();
     guard(|| {
         let name = CString::new(Kernel::auto().name());
         let name = name.map_err(|_| Failure::new(Status::Internal, "a name with a zero"))?;
-        NAME.get_or_init(|| name);
+        NAME.get_or_init(|| Box::new(name));
         Ok(())
     });
     NAME.get().map_or(c"unknown".as_ptr(), |name| name.as_ptr())

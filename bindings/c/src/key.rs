@@ -1,7 +1,8 @@
 //! Keys: read, written, asked, freed.
 
-use std::{ffi::c_char, sync::Arc, sync::OnceLock};
+use std::{ffi::c_char, sync::Arc};
 
+use once_cell::race::OnceBox;
 use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Pooled, Prepared, PrivateKey, PublicKey,
     blind::token_key,
@@ -14,7 +15,7 @@ use rsalab_rsa::{
 
 use crate::{
     memory,
-    pointer::{Measured, Out, array, free, handle_out, reference},
+    pointer::{Measured, Out, array, free, glance, handle_out, reference},
     status::{Failure, Status, guard, guard_free, guard_value, guard_with},
 };
 
@@ -26,6 +27,33 @@ pub struct PrivateKeyHandle {
 /// A public key. Does not change, so that threads may share it.
 pub struct PublicKeyHandle {
     pub(crate) key: Ready<PublicKey>,
+}
+
+/// A key of either kind.
+pub(crate) trait Handle {
+    fn bits(&self) -> usize;
+}
+
+impl Handle for PrivateKeyHandle {
+    fn bits(&self) -> usize {
+        self.key.loaded.key.bits()
+    }
+}
+
+impl Handle for PublicKeyHandle {
+    fn bits(&self) -> usize {
+        self.key.loaded.key.bits()
+    }
+}
+
+/// How much memory a call about so many items with a key takes at most.
+///
+/// # Safety
+///
+/// As for [`reference`].
+pub(crate) unsafe fn memory_with<K: Handle>(key: *const K, count: usize) -> usize {
+    // SAFETY: the caller's promise.
+    memory::items(count, unsafe { glance(key, K::bits) })
 }
 
 /// How a private key is written.
@@ -60,7 +88,9 @@ pub enum PublicForm {
 /// A key with what its file says of it, prepared for the arithmetic when it is first used.
 pub(crate) struct Ready<K> {
     pub(crate) loaded: Loaded<K>,
-    prepared: OnceLock<Pooled>,
+    /// Threads that come first side by side prepare it each, and one of them is kept: nobody waits for another, who in
+    /// a child of a fork may be a thread of the parent's.
+    prepared: OnceBox<Pooled>,
 }
 
 impl<K> Ready<K> {
@@ -69,7 +99,7 @@ impl<K> Ready<K> {
         memory::note(bits);
         Ready {
             loaded,
-            prepared: OnceLock::new(),
+            prepared: OnceBox::new(),
         }
     }
 
@@ -77,11 +107,8 @@ impl<K> Ready<K> {
         &self,
         prepare: impl FnOnce(&CpuBackend, &K) -> rsalab_rsa::Result<Box<dyn Prepared>>,
     ) -> Result<&Pooled, Failure> {
-        if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared);
-        }
-        let prepared = prepare(&CpuBackend::auto(), &self.loaded.key)?;
-        Ok(self.prepared.get_or_init(|| Pooled::new(prepared)))
+        let new = || prepare(&CpuBackend::auto(), &self.loaded.key).map(|prepared| Box::new(Pooled::new(prepared)));
+        Ok(self.prepared.get_or_try_init(new)?)
     }
 }
 
@@ -247,14 +274,14 @@ pub unsafe extern "C" fn rsalab_public_key_free(key: *mut PublicKeyHandle) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_private_key_bits(key: *const PrivateKeyHandle) -> usize {
     // SAFETY: callers promise it in the header.
-    guard_value(|| unsafe { reference(key, "key") }.map_or(0, |key| key.key.loaded.key.bits()))
+    guard_value(|| unsafe { glance(key, Handle::bits) })
 }
 
 /// Bits of the modulus; 0 for NULL. The modulus, a signature and a ciphertext take (bits + 7) / 8 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_bits(key: *const PublicKeyHandle) -> usize {
     // SAFETY: callers promise it in the header.
-    guard_value(|| unsafe { reference(key, "key") }.map_or(0, |key| key.key.loaded.key.bits()))
+    guard_value(|| unsafe { glance(key, Handle::bits) })
 }
 
 /// Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if

@@ -61,7 +61,7 @@ pub unsafe extern "C" fn rsalab_private_keys_read(
     keys: *mut *mut PrivateKeyHandle,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    guard_with(memory::list(count), || {
         // SAFETY: callers promise it in the header.
         let (files, password, out, statuses) = unsafe {
             let out: KeysOut = Out::new(keys, count, "keys")?;

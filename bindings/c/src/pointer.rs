@@ -28,6 +28,16 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, what: &str) -> Result<&
     unsafe { pointer.as_ref() }.ok_or_else(|| null(what))
 }
 
+/// What an object says before the call has its memory; the default of NULL, which the call refuses.
+///
+/// # Safety
+///
+/// As for [`reference`].
+pub(crate) unsafe fn glance<T, R: Default>(pointer: *const T, look: impl FnOnce(&T) -> R) -> R {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_ref() }.map(look).unwrap_or_default()
+}
+
 /// An array.
 ///
 /// # Safety

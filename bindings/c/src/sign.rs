@@ -10,8 +10,7 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    key::{PrivateKeyHandle, PublicKeyHandle, Ready},
-    memory,
+    key::{PrivateKeyHandle, PublicKeyHandle, Ready, memory_with},
     outcomes::Outcomes,
     pointer::{Bytes, Out, items, reference},
     scheme::{SignatureParameters, of_signature},
@@ -35,7 +34,8 @@ pub unsafe extern "C" fn rsalab_sign_messages(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, messages, signatures, statuses) = unsafe {
             (
@@ -63,7 +63,8 @@ pub unsafe extern "C" fn rsalab_sign_digests(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, digests, signatures, statuses) = unsafe {
             (
@@ -93,7 +94,8 @@ pub unsafe extern "C" fn rsalab_verify_messages(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, messages, signatures, statuses) = unsafe {
             (
@@ -121,7 +123,8 @@ pub unsafe extern "C" fn rsalab_verify_digests(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard_with(memory::items(count), || {
+    // SAFETY: callers promise it in the header.
+    guard_with(unsafe { memory_with(key, count) }, || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, digests, signatures, statuses) = unsafe {
             (

@@ -53,7 +53,7 @@ pub enum Status {
     Internal = 17,
     /// A number is not below the modulus.
     Range = 18,
-    /// There is not enough memory. The call began nothing.
+    /// There is not enough memory. Nothing was done.
     Memory = 19,
 }
 

@@ -119,6 +119,7 @@ def main() -> None:
         ("PyJWT", lambda: [jwt.api_jws.encode(b"payload", pem, "RS256") for _ in range(10)]),
         ("PyJWT, key as an object", lambda: [jwt.api_jws.encode(b"payload", theirs, "RS256") for _ in range(10)]),
         ("PyJWT with rsalab.jwt", lambda: [jws.encode(b"payload", pem, "RS256") for _ in range(10)]),
+        ("PyJWT with rsalab.jwt, object", lambda: [jws.encode(b"payload", theirs, "RS256") for _ in range(10)]),
     ])
 
 

@@ -61,7 +61,7 @@ impl Default for Threads {
     }
 }
 
-/// A number of things, such as rounds or keys.
+/// A number of things, such as bits or keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Count(pub(crate) usize);
 
@@ -70,6 +70,26 @@ impl<'py> FromPyObject<'_, 'py> for Count {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         count(&object, "the number").map(Count)
+    }
+}
+
+/// Rounds of the Miller–Rabin test.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounds(pub(crate) usize);
+
+/// More than anybody needs: a larger number is a mistake that would take for ever.
+const MOST_ROUNDS: usize = 1024;
+
+impl<'py> FromPyObject<'_, 'py> for Rounds {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match count(&object, "the number of rounds")? {
+            rounds @ ..=MOST_ROUNDS => Ok(Rounds(rounds)),
+            _ => Err(ArgumentError::new_err(format!(
+                "there are {MOST_ROUNDS} rounds at most"
+            ))),
+        }
     }
 }
 

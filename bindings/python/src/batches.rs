@@ -68,11 +68,18 @@ fn digest(hash: Hash, items: &[&[u8]], are_digests: bool, digests: &mut Vec<u8>)
     }
 }
 
-/// The error with the place of its item in the whole batch.
-fn placed(error: Error, part: usize, len: usize) -> Error {
+/// The numbers that items of a batch have in the caller's list, where they are some of it.
+pub(crate) type Numbers<'a> = Option<&'a [usize]>;
+
+fn number(numbers: Numbers<'_>, item: usize) -> usize {
+    numbers.map_or(item, |numbers| numbers[item])
+}
+
+/// The error with the number of its item in the caller's list.
+fn placed(error: Error, part: usize, len: usize, numbers: Numbers<'_>) -> Error {
     match error {
         Error::Fault { item } => Error::Fault {
-            item: part * len + item,
+            item: number(numbers, part * len + item),
         },
         other => other,
     }
@@ -84,6 +91,7 @@ pub(crate) fn sign(
     key: &Ready<PrivateKey>,
     scheme: SignatureScheme,
     messages: Messages<'_>,
+    numbers: Numbers<'_>,
     threads: usize,
 ) -> PyResult<Vec<u8>> {
     let own = &key.loaded;
@@ -107,7 +115,7 @@ pub(crate) fn sign(
             signer.sign(digests, signatures, &mut status, &mut SystemRng)?;
             match status.iter().position(|status| *status != Status::Done) {
                 None => Ok(()),
-                Some(item) => Err(placed(Error::Fault { item }, part, PRIVATE_PART)),
+                Some(item) => Err(placed(Error::Fault { item }, part, PRIVATE_PART, numbers)),
             }
         },
     )?;
@@ -207,6 +215,7 @@ pub(crate) fn encrypt(
     key: &Ready<PublicKey>,
     scheme: &EncryptionScheme,
     messages: &[&[u8]],
+    numbers: Numbers<'_>,
     threads: usize,
 ) -> PyResult<Vec<u8>> {
     let own = &key.loaded;
@@ -215,7 +224,8 @@ pub(crate) fn encrypt(
     let most = scheme.max_len(bits).map_err(raised)?;
     if let Some(item) = messages.iter().position(|message| message.len() > most) {
         return Err(SchemeError::new_err(format!(
-            "message {item} has {} bytes; with this key and padding one has {most} at most",
+            "message {} has {} bytes; with this key and padding one has {most} at most",
+            number(numbers, item),
             messages[item].len()
         )));
     }
@@ -230,7 +240,7 @@ pub(crate) fn encrypt(
         prepare,
         |encryptor, (part, (messages, ciphertexts))| {
             let encrypted = encryptor.encrypt(messages, ciphertexts, &mut SystemRng);
-            encrypted.map_err(|error| placed(error, part, PUBLIC_PART))
+            encrypted.map_err(|error| placed(error, part, PUBLIC_PART, numbers))
         },
     )?;
     Ok(ciphertexts)
@@ -279,7 +289,7 @@ pub(crate) fn decrypt(
         |(decryptor, gathered), (part, ((ciphertexts, blocks), places))| {
             gather(ciphertexts, k, gathered);
             let decrypted = decryptor.decrypt(gathered, blocks, places);
-            decrypted.map_err(|error| placed(error, part, PRIVATE_PART))?;
+            decrypted.map_err(|error| placed(error, part, PRIVATE_PART, None))?;
             for (place, ciphertext) in places.iter_mut().zip(ciphertexts) {
                 // One of another length is wrong, and everybody can see it.
                 *place = place.take().filter(|_| ciphertext.len() == k);

@@ -183,7 +183,10 @@ impl BlindClient {
 
     /// Verifies signatures that came of blind ones. Returns a list of bool, in order.
     ///
-    /// prefixes: those of the states; None for a deterministic variant.
+    /// prefixes: those of the states; None for a deterministic variant. A prefix of another length is False, as is a
+    /// signature.
+    ///
+    /// Raises LengthError for lists of different lengths.
     #[pyo3(signature = (messages, signatures, prefixes=None))]
     fn verify_many<'py>(
         &self,
@@ -195,23 +198,27 @@ impl BlindClient {
         let (messages, signatures) = (Items::of(messages, "messages")?, Items::of(signatures, "signatures")?);
         let (messages, signatures) = (messages.slices(), signatures.slices());
         let prefixes = prefixes.map(|prefixes| Items::of(prefixes, "prefixes")).transpose()?;
-        let prefixes = prefixes
-            .as_ref()
-            .map_or_else(|| vec![&[][..]; messages.len()], Items::slices);
+        let prefixes = match &prefixes {
+            Some(prefixes) => prefixes.slices(),
+            None if self.client.variant().is_randomized() => Vec::new(),
+            None => vec![&[][..]; messages.len()],
+        };
         check_count("signatures", signatures.len(), messages.len())?;
         check_count("prefixes", prefixes.len(), messages.len())?;
         let are_valid = py.detach(|| {
-            let input =
-                |(prefix, message): (&&[u8], &&[u8])| InputMessage::with_prefix(self.client.variant(), prefix, message);
-            let inputs = prefixes
-                .iter()
-                .zip(&messages)
-                .map(input)
-                .collect::<Result<Vec<_>, _>>()?;
-            let pairs: Vec<_> = inputs.iter().zip(signatures.iter().copied()).collect();
-            Ok(self.client.verify_batch(&pairs))
+            let input = |(prefix, message): (&&[u8], &&[u8])| {
+                InputMessage::with_prefix(self.client.variant(), prefix, message).ok()
+            };
+            let inputs: Vec<_> = prefixes.iter().zip(&messages).map(input).collect();
+            let of_each = inputs.iter().zip(signatures.iter().copied());
+            let pairs: Vec<_> = of_each
+                .filter_map(|(input, signature)| Some((input.as_ref()?, signature)))
+                .collect();
+            let mut verdicts = self.client.verify_batch(&pairs).into_iter();
+            let verdict = |input: &Option<InputMessage>| input.is_some() && verdicts.next().unwrap_or(false);
+            inputs.iter().map(verdict).collect::<Vec<bool>>()
         });
-        PyList::new(py, are_valid.map_err(raised_blind)?)
+        PyList::new(py, are_valid)
     }
 
     /// Reads a state that BlindState.to_bytes wrote, for this key.

@@ -6,6 +6,7 @@ use rsalab_rsa::Error;
 import_exception!(rsalab.errors, ArgumentError);
 import_exception!(rsalab.errors, ClosedError);
 import_exception!(rsalab.errors, DecryptionError);
+import_exception!(rsalab.errors, ExtraMissingError);
 import_exception!(rsalab.errors, FaultError);
 import_exception!(rsalab.errors, ForkedError);
 import_exception!(rsalab.errors, InternalError);
@@ -24,6 +25,7 @@ pub(crate) fn import(py: Python<'_>) {
     py.get_type::<ArgumentError>();
     py.get_type::<ClosedError>();
     py.get_type::<DecryptionError>();
+    py.get_type::<ExtraMissingError>();
     py.get_type::<FaultError>();
     py.get_type::<ForkedError>();
     py.get_type::<InternalError>();

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyTuple};
+use pyo3::{prelude::*, types::PyTuple};
 use rsalab_rsa::{
     Error, PrivateKey as Key, Result,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
@@ -302,7 +302,7 @@ pub(crate) fn generate(py: Python<'_>, bits: Count, e: Count, primes: Count) -> 
     let generator = KeyGenerator::start(vec![(bits.0, generation(bits, e, primes)?)], 1, 1)?;
     match generator.next(py)? {
         Some(key) => Ok(PrivateKey::new(Ready::of(key))),
-        None => Err(PyRuntimeError::new_err("a generator of one key made none")),
+        None => Err(InternalError::new_err("a generator of one key made none")),
     }
 }
 
@@ -333,7 +333,12 @@ pub(crate) fn generate_many(
 /// The key of a seed of 32 bytes, and of a number: the same on each machine. Insecure on purpose: whoever has the seed
 /// has the key. For tests.
 #[pyfunction]
-pub(crate) fn insecure_key(py: Python<'_>, seed: &Bound<'_, PyAny>, number: u64, bits: Count) -> PyResult<PrivateKey> {
+pub(crate) fn insecure_key(
+    py: Python<'_>,
+    seed: &Bound<'_, PyAny>,
+    number: Count,
+    bits: Count,
+) -> PyResult<PrivateKey> {
     let seed = Bytes::of(seed, "the seed")?;
     let seed: [u8; 32] = seed
         .as_ref()
@@ -341,7 +346,7 @@ pub(crate) fn insecure_key(py: Python<'_>, seed: &Bound<'_, PyAny>, number: u64,
         .map_err(|_| ArgumentError::new_err("a seed has 32 bytes"))?;
     let generation = generation(bits, EXPONENT, PRIMES)?;
     let made: Result<Key> = py.detach(|| {
-        let stream = InsecureStudySeed::new(seed).stream(number);
+        let stream = InsecureStudySeed::new(seed).stream(number.0 as u64);
         Ok(generation.generator(stream)?.keys(1)?.remove(0).key)
     });
     Ok(PrivateKey::new(Ready::insecure(made.map_err(raised)?)))

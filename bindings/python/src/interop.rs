@@ -1,7 +1,7 @@
 //! Keys of and for the package `cryptography`, which is imported when it is asked for.
 
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyModuleNotFoundError, PyTypeError},
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -10,10 +10,17 @@ use rsalab_rsa::{
     format::{Loaded, load_private, load_public},
 };
 
-use crate::{buffers::Bytes, errors::raised};
+use crate::{
+    buffers::Bytes,
+    errors::{ExtraMissingError, raised},
+};
 
 fn serialization(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("cryptography.hazmat.primitives.serialization")
+    let module = py.import("cryptography.hazmat.primitives.serialization");
+    module.map_err(|error| match error.is_instance_of::<PyModuleNotFoundError>(py) {
+        true => ExtraMissingError::new_err("this needs the package cryptography: pip install 'rsalab[cryptography]'"),
+        false => error,
+    })
 }
 
 /// A private key of `cryptography`, out of PKCS#8 in DER that was checked.

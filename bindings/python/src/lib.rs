@@ -16,7 +16,7 @@
 //!
 //! Every call takes what it needs out of Python's objects, detaches from the interpreter, computes, and makes objects
 //! of what came of it. `bytes` cannot change and are used where they lie; other buffers are copied, since another
-//! thread may change them meanwhile. Nothing waits for a lock that a fork could leave locked.
+//! thread may change them meanwhile. Nothing here waits for a lock that a fork could leave locked.
 #![forbid(unsafe_code)]
 
 mod arguments;

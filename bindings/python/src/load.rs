@@ -16,14 +16,14 @@ use rsalab_rsa::{
 use zeroize::Zeroizing;
 
 use crate::{
-    arguments::{Count, Threads},
+    arguments::{Count, Rounds, Threads},
     buffers::{Bytes, password},
     errors::{ArgumentError, raised},
     private::PrivateKey,
     public::PublicKey,
 };
 
-const ROUNDS: Count = Count(ROUNDS_BEFORE_USE);
+const ROUNDS: Rounds = Rounds(ROUNDS_BEFORE_USE);
 const MOST_BITS: Count = Count(Limits::QUICK.most_bits);
 
 /// How files are to be read, from the arguments of a call.
@@ -44,8 +44,8 @@ fn reading<'a>(password: Option<&'a Bytes<'_>>, max_bits: Count, name: Option<&'
 /// data: the contents of a file: PKCS #8 or PKCS #1, in PEM or DER, encrypted or not; a JSON Web Key, or a set; or
 /// OpenSSH's own format. Which it is is found out. (For a path, see load_private_keys.)
 /// password: bytes, for an encrypted key.
-/// rounds: of the Miller–Rabin test with random bases that each prime stands; 0 for none. All relations between the
-/// numbers are checked in any case.
+/// rounds: of the Miller–Rabin test with random bases that each prime stands; 0 for none, at most 1024. All relations
+/// between the numbers are checked in any case.
 /// max_bits: a longer modulus is refused before anything is computed with it; at most 16384.
 /// name: of several keys, which: its kid, or a fingerprint.
 ///
@@ -60,15 +60,20 @@ pub(crate) fn load_private_key(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     password: Option<&Bound<'_, PyAny>>,
-    rounds: Count,
+    rounds: Rounds,
     max_bits: Count,
     name: Option<&str>,
 ) -> PyResult<PrivateKey> {
     let (data, given) = (Bytes::of(data, "the data")?, self::password(password)?);
     let reading = reading(given.as_ref(), max_bits, name)?;
     let data = data.as_ref();
-    let loaded = py.detach(|| load_many(&[data], &reading, rounds.0, 1).remove(0));
-    loaded.map(PrivateKey::of_file).map_err(raised)
+    let first = rounds.0.min(ROUNDS_BEFORE_USE);
+    let loaded = py.detach(|| load_many(&[data], &reading, first, 1).remove(0));
+    let key = loaded.map(PrivateKey::of_file).map_err(raised)?;
+    if rounds.0 > first {
+        key.check_rounds(py, rounds.0 - first)?;
+    }
+    Ok(key)
 }
 
 /// Reads a public key. Returns a PublicKey.
@@ -152,7 +157,7 @@ pub(crate) fn load_private_keys<'py>(
     py: Python<'py>,
     sources: &Bound<'py, PyAny>,
     password: Option<&Bound<'py, PyAny>>,
-    rounds: Count,
+    rounds: Rounds,
     max_bits: Count,
     threads: Threads,
 ) -> PyResult<Bound<'py, PyList>> {

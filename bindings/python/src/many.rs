@@ -98,7 +98,7 @@ pub(crate) fn sign_many<'py>(
     let scheme = padding.scheme(hash);
     match Keys::of(key, messages.items.len(), private)? {
         Keys::One(key) => {
-            let signatures = batches::sign(py, &key, scheme, messages, threads.0)?;
+            let signatures = batches::sign(py, &key, scheme, messages, None, threads.0)?;
             rows(py, &signatures, key.loaded.key.modulus_len())
         }
         Keys::Each(keys) => list(py, &several::sign(py, &keys, scheme, messages, threads.0)?),
@@ -211,7 +211,7 @@ pub(crate) fn encrypt_many<'py>(
     let messages = messages.slices();
     match Keys::of(key, messages.len(), public)? {
         Keys::One(key) => {
-            let ciphertexts = batches::encrypt(py, &key, &padding.0, &messages, threads.0)?;
+            let ciphertexts = batches::encrypt(py, &key, &padding.0, &messages, None, threads.0)?;
             rows(py, &ciphertexts, key.loaded.key.modulus_len())
         }
         Keys::Each(keys) => list(py, &several::encrypt(py, &keys, &padding.0, &messages, threads.0)?),

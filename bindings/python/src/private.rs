@@ -11,12 +11,13 @@ use rsalab_rsa::{
     format::{
         self, Encoding, Loaded, PrivateFormat, encode_encrypted_annotated, encode_private_annotated, jwk, openssh,
     },
+    primality::{ROUNDS, ROUNDS_BEFORE_USE},
     random::SystemRng,
 };
 use zeroize::Zeroizing;
 
 use crate::{
-    arguments::{Count, HashName},
+    arguments::{HashName, Rounds},
     batches::{self, Messages},
     buffers::{Bytes, password},
     errors::{ArgumentError, ClosedError, DecryptionError, raised},
@@ -59,6 +60,16 @@ impl PrivateKey {
 
     pub(crate) fn public_half(&self) -> Arc<Ready<rsalab_rsa::PublicKey>> {
         Arc::clone(&self.public)
+    }
+
+    /// Tests the primes, as many rounds at a time as fill the lanes of a kernel: in between somebody looks for signals.
+    pub(crate) fn check_rounds(&self, py: Python<'_>, rounds: usize) -> PyResult<()> {
+        let key = self.ready()?;
+        // With no rounds there is trial division.
+        let parts = rounds.div_ceil(ROUNDS_BEFORE_USE).max(1);
+        let parts = (0..parts).map(|part| (rounds - part * ROUNDS_BEFORE_USE).min(ROUNDS_BEFORE_USE));
+        let work = |(): &mut (), rounds| key.loaded.key.check_primes(rounds, &mut SystemRng);
+        parallel::run(py, parts, 1, || Ok(()), work)
     }
 
     /// The key as a file in DER, unencrypted.
@@ -179,7 +190,7 @@ impl PrivateKey {
             items: &[data.as_ref()],
             are_digests: prehashed,
         };
-        let signature = batches::sign(py, &key, padding.scheme(hash), messages, 1)?;
+        let signature = batches::sign(py, &key, padding.scheme(hash), messages, None, 1)?;
         Ok(PyBytes::new(py, &signature))
     }
 
@@ -209,14 +220,12 @@ impl PrivateKey {
     }
 
     /// Tests the primes, with so many rounds of the Miller–Rabin test with random bases. A composite that somebody
-    /// chose passes one in four; 64 rounds are beyond doubt.
+    /// chose passes one in four; 64 rounds are beyond doubt, and 1024 the most.
     ///
-    /// Raises InvalidKeyError.
-    #[pyo3(signature = (rounds=Count(64)), text_signature = "($self, rounds=64)")]
-    fn check(&self, py: Python<'_>, rounds: Count) -> PyResult<()> {
-        let key = self.ready()?;
-        let work = |(): &mut (), ()| key.loaded.key.check_primes(rounds.0, &mut SystemRng);
-        parallel::run(py, [()].into_iter(), 1, || Ok(()), work)
+    /// Raises InvalidKeyError, ArgumentError.
+    #[pyo3(signature = (rounds=Rounds(ROUNDS)), text_signature = "($self, rounds=64)")]
+    fn check(&self, py: Python<'_>, rounds: Rounds) -> PyResult<()> {
+        self.check_rounds(py, rounds.0)
     }
 
     /// The key in PEM. format: "pkcs8" or "pkcs1". password: what encrypts it (PKCS #8 only; PBES2 with scrypt and
@@ -266,11 +275,11 @@ impl PrivateKey {
     /// A key of the package cryptography. The relations between its numbers are checked. Its primes are tested with
     /// so many rounds: by default with none, since cryptography tests them, unless its caller skips that.
     #[staticmethod]
-    #[pyo3(signature = (key, *, rounds=Count(0)), text_signature = "(key, *, rounds=0)")]
-    fn from_cryptography(py: Python<'_>, key: &Bound<'_, PyAny>, rounds: Count) -> PyResult<PrivateKey> {
+    #[pyo3(signature = (key, *, rounds=Rounds(0)), text_signature = "(key, *, rounds=0)")]
+    fn from_cryptography(py: Python<'_>, key: &Bound<'_, PyAny>, rounds: Rounds) -> PyResult<PrivateKey> {
         let own = PrivateKey::of_file(interop::private_from_cryptography(key)?);
         if rounds.0 > 0 {
-            own.check(py, rounds)?;
+            own.check_rounds(py, rounds.0)?;
         }
         Ok(own)
     }

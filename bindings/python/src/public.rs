@@ -151,7 +151,7 @@ impl PublicKey {
         padding: EncryptionPadding,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let plaintext = Bytes::of(plaintext, "the plaintext")?;
-        let ciphertext = batches::encrypt(py, &self.0, &padding.0, &[plaintext.as_ref()], 1)?;
+        let ciphertext = batches::encrypt(py, &self.0, &padding.0, &[plaintext.as_ref()], None, 1)?;
         Ok(PyBytes::new(py, &ciphertext))
     }
 

@@ -83,7 +83,8 @@ pub(crate) fn sign(
     let (alone, together): (Vec<_>, Vec<_>) = by_shape.into_values().partition(|groups| groups.len() == 1);
     for (key, places) in alone.into_iter().flatten().chain(many) {
         let items = &chosen(messages.items, &places)[..];
-        let made = batches::sign(py, key, scheme, Messages { items, ..messages }, threads)?;
+        let messages = Messages { items, ..messages };
+        let made = batches::sign(py, key, scheme, messages, Some(&places), threads)?;
         put(&places, &made, key.loaded.key.modulus_len());
     }
     for groups in together {
@@ -173,7 +174,7 @@ pub(crate) fn encrypt(
 ) -> PyResult<Vec<Vec<u8>>> {
     let mut ciphertexts = vec![Vec::new(); keys.len()];
     for (key, places) in by_key(keys) {
-        let made = batches::encrypt(py, key, scheme, &chosen(messages, &places), threads)?;
+        let made = batches::encrypt(py, key, scheme, &chosen(messages, &places), Some(&places), threads)?;
         for (place, ciphertext) in places.into_iter().zip(made.chunks_exact(key.loaded.key.modulus_len())) {
             ciphertexts[place] = ciphertext.to_vec();
         }

@@ -32,6 +32,24 @@ def test_the_whole_way(variant: str, threads: int) -> None:
     assert not set(blinded) & set(known)
 
 
+def test_a_wrong_prefix_is_the_failure_of_its_item() -> None:
+    client = blind.BlindClient(KEY.public_key())
+    blinded, states = client.blind_many(MESSAGES[:4])
+    signatures = client.finalize_many(MESSAGES[:4], states, blind.sign_many(KEY, blinded))
+    known = [signature for signature in signatures if signature]
+    prefixes = [state.prefix for state in states]
+    for wrong in (b"", prefixes[1][:-1], prefixes[1] + b"\0", bytes(32)):
+        verdicts = client.verify_many(MESSAGES[:4], known, [prefixes[0], wrong, *prefixes[2:]])
+        assert verdicts == [True, False, True, True]
+    variant = next(name for name in blind.variants if "Deterministic" in name)
+    client = blind.BlindClient(KEY.public_key(), variant)
+    blinded, states = client.blind_many(MESSAGES[:2])
+    answers = blind.sign_many(KEY, blinded, variant)
+    known = [signature for signature in client.finalize_many(MESSAGES[:2], states, answers) if signature]
+    assert client.verify_many(MESSAGES[:2], known) == [True, True]
+    assert client.verify_many(MESSAGES[:2], known, [b"", bytes(32)]) == [True, False]
+
+
 def test_what_is_refused() -> None:
     client = blind.BlindClient(KEY.public_key())
     blinded, states = client.blind_many(MESSAGES[:4])
@@ -43,8 +61,11 @@ def test_what_is_refused() -> None:
     for arguments in ((MESSAGES[:3], states, wrong), (MESSAGES[:4], states[:3], wrong), (MESSAGES[:4], states, [])):
         with pytest.raises(rsalab.LengthError):
             client.finalize_many(*arguments)
+    for prefixes in (None, [], [bytes(32)] * 2):
+        with pytest.raises(rsalab.LengthError):
+            client.verify_many(MESSAGES[:1], [bytes(256)], prefixes)
     with pytest.raises(rsalab.LengthError):
-        client.verify_many(MESSAGES[:1], [bytes(256)])
+        client.verify_many(MESSAGES[:1], [], [bytes(32)])
     other = blind.BlindClient(insecure.key(2048, 10).public_key())
     with pytest.raises(rsalab.ArgumentError, match="another key"):
         other.load_state(states[0].to_bytes())

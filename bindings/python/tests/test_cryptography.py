@@ -140,6 +140,8 @@ def test_objects_go_both_ways() -> None:
     back = rsalab.PrivateKey.from_cryptography(there)
     assert back.to_der() == key.to_der()
     assert rsalab.PrivateKey.from_cryptography(there, rounds=8).n == key.n
+    with pytest.raises(rsalab.ArgumentError):
+        rsalab.PrivateKey.from_cryptography(there, rounds=1025)
     assert rsalab.PublicKey.from_cryptography(there.public_key()) == key.public_key()
     for strange in (None, 3, b"key", there.public_key()):
         with pytest.raises(TypeError):

@@ -321,6 +321,27 @@ def test_what_is_no_request_is_not_repeated(line: bytes) -> None:
     assert answer["kind"] == "malformed" and "sing" not in answer["message"]
 
 
+def test_a_request_that_cannot_be_read_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    worker = _worker.Worker(PythonPow)
+    wrong: list[dict[str, Any]] = [
+        {"job": job(), "keys": [{**study_key(), "d": "secret"}], "inputs": ""},
+        {"job": job(), "keys": [{"bits": 512}], "inputs": ""},
+        {"job": job(), "keys": ["secret"], "inputs": ""},
+        {"job": job(), "keys": "secret", "inputs": ""},
+        {"job": job(), "keys": {"secret": 1}, "inputs": ""},
+        {"job": job(), "keys": [study_key()], "inputs": "secret"},
+        {"job": job(), "keys": [study_key()], "inputs": 3},
+        {"job": "secret", "keys": [], "inputs": ""},
+        {"job": {"op": "secret"}, "keys": [], "inputs": ""},
+    ]
+    for fields in wrong:
+        answer = ask(worker, "prepare", **fields)
+        assert answer["kind"] == "malformed" and "secret" not in answer["message"], fields
+    assert ask(worker, "supports", job={"op": "secret"})["kind"] == "malformed"
+    said = capsys.readouterr()
+    assert "secret" not in said.out + said.err
+
+
 def test_samples_are_merged_and_none_is_lost() -> None:
     for most in (1, 2, 3, 4, 7):
         for count in range(1, 40):

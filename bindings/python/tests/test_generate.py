@@ -100,6 +100,9 @@ def test_insecure_keys_are_the_same_everywhere() -> None:
     for wrong in (b"short", bytes(33)):
         with pytest.raises(rsalab.ArgumentError):
             rsalab._rsalab.insecure_key(wrong, 0, 512)
+    for number in (-1, 2**64):
+        with pytest.raises(rsalab.ArgumentError):
+            insecure.key(512, number)
 
 
 def test_sets_of_keys() -> None:

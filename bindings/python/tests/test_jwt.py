@@ -1,5 +1,6 @@
 """Tokens of PyJWT, with rsalab in the place of its own algorithms."""
 
+import json
 from typing import Any
 
 import pytest
@@ -73,6 +74,47 @@ def test_keys_are_kept() -> None:
     assert none.prepare_key(pems[0]) is not none.prepare_key(pems[0])
 
 
+def test_objects_of_cryptography_are_kept() -> None:
+    algorithm: Any = rsalab.jwt.algorithm("RS256", cache=2)
+    objects = [insecure.key(1024, number).to_cryptography() for number in range(3)]
+    first = algorithm.prepare_key(objects[0])
+    assert algorithm.prepare_key(objects[0]) is first
+    for number, key in enumerate(objects):
+        assert algorithm.prepare_key(key).n == insecure.key(1024, number).n
+    assert algorithm.prepare_key(objects[0]) is not first
+    algorithm.prepare_key(objects[0]).close()
+    assert not algorithm.prepare_key(objects[0]).closed
+    # The id of an object that is gone becomes another's.
+    for number in range(20):
+        key = insecure.key(1024, number % 3)
+        assert algorithm.prepare_key(key.public_key().to_cryptography()).n == key.n
+    none: Any = rsalab.jwt.algorithm("RS256", cache=0)
+    assert none.prepare_key(objects[0]) is not none.prepare_key(objects[0])
+
+
+def test_a_token_that_does_not_suit_the_key_is_an_error_of_pyjwt() -> None:
+    # Its use is encryption, so that it verifies nothing.
+    jwk = json.loads(KEY.public_key().to_jwk())
+    other = rsalab.load_public_key(json.dumps({**jwk, "use": "enc"}).encode())
+    token = jwt.PyJWS().encode(b"payload", KEY.to_pem(), "RS256")
+    with pytest.raises(rsalab.RestrictedKeyError):
+        other.verify(bytes(256), b"payload", "pkcs1v15")
+    with pytest.raises(jwt.InvalidSignatureError):
+        own("RS256").decode(token, other, ["RS256"])
+    # A modulus of 512 bits is too short for SHA-512.
+    algorithm: Any = rsalab.jwt.algorithm("PS512")
+    short = insecure.key(512)
+    assert not algorithm.verify(b"data", short.public_key(), bytes(64))
+    with pytest.raises(jwt.InvalidKeyError):
+        algorithm.sign(b"data", short)
+    closed = insecure.key(1024, 9)
+    closed.close()
+    with pytest.raises(jwt.InvalidKeyError):
+        algorithm.sign(b"data", closed)
+    with pytest.raises(jwt.InvalidKeyError):
+        algorithm.to_jwk(closed)
+
+
 def test_what_is_no_key_is_an_error_of_pyjwt() -> None:
     algorithm: Any = rsalab.jwt.algorithm("RS256")
     with pytest.raises(jwt.InvalidKeyError):
@@ -94,5 +136,6 @@ def test_json_web_keys() -> None:
     for key in (KEY, KEY.public_key()):
         for jwk in (algorithm.to_jwk(key), algorithm.to_jwk(key, as_dict=True)):
             assert algorithm.from_jwk(jwk).n == KEY.n
+        assert algorithm.from_jwk(algorithm.to_jwk(key.to_cryptography())).n == KEY.n
     assert type(algorithm.from_jwk(algorithm.to_jwk(KEY))) is rsalab.PrivateKey
     assert algorithm.compute_hash_digest(b"") == __import__("hashlib").sha512(b"").digest()

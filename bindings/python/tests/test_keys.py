@@ -4,6 +4,7 @@ import copy
 import gc
 import json
 import pickle
+import sys
 import weakref
 from typing import Any
 
@@ -168,9 +169,12 @@ def test_limits_and_wrong_arguments(key: rsalab.PrivateKey) -> None:
     with pytest.raises(rsalab.InvalidKeyError, match="2048 bits"):
         rsalab.load_private_key(der, max_bits=1024)
     assert rsalab.load_private_key(der, max_bits=2048, rounds=0).n == key.n
-    for wrong in ({"max_bits": 16385}, {"max_bits": -1}, {"rounds": -1}, {"rounds": 2**70}):
+    for wrong in ({"max_bits": 16385}, {"max_bits": -1}, {"rounds": -1}, {"rounds": 1025}, {"rounds": 2**70}):
         with pytest.raises(rsalab.ArgumentError):
             rsalab.load_private_key(der, **wrong)  # type: ignore[arg-type]
+    for rounds in (-1, 1025, 2**70):
+        with pytest.raises(rsalab.ArgumentError):
+            key.check(rounds)
     strange: list[Any] = [{"max_bits": "2048"}, {"rounds": 1.5}, {"password": "text"}, {"name": 3}, {"what": 1}]
     for arguments in strange:
         with pytest.raises(TypeError):
@@ -184,6 +188,19 @@ def test_limits_and_wrong_arguments(key: rsalab.PrivateKey) -> None:
     ]
     for call in calls:
         with pytest.raises(rsalab.ArgumentError):
+            call()
+
+
+def test_a_package_that_is_missing_is_named(small: rsalab.PrivateKey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
+    calls: list[Any] = [
+        small.to_cryptography,
+        small.public_key().to_cryptography,
+        lambda: rsalab.PrivateKey.from_cryptography(small),  # type: ignore[arg-type]
+        lambda: rsalab.PublicKey.from_cryptography(small),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(rsalab.ExtraMissingError, match="pip install"):
             call()
 
 
@@ -221,7 +238,7 @@ def composite() -> bytes:
 def test_composite_primes_are_found() -> None:
     pytest.importorskip("cryptography")
     der = composite()
-    for rounds in (1, 8, 64):
+    for rounds in (1, 8, 9, 64):
         with pytest.raises(rsalab.InvalidKeyError, match="p is not a prime"):
             rsalab.load_private_key(der, rounds=rounds)
     own = rsalab.load_private_key(der, rounds=0)
@@ -229,7 +246,9 @@ def test_composite_primes_are_found() -> None:
         own.check()
     good = insecure.key(1024, 0)
     good.check()
-    good.check(rounds=1)
+    for rounds in (0, 1, 8, 17):
+        good.check(rounds=rounds)
+        assert rsalab.load_private_key(good.to_der(), rounds=rounds).n == good.n
     verdicts = rsalab.load_private_keys([good.to_der(), der, good.to_der()])
     assert isinstance(verdicts[1], rsalab.InvalidKeyError)
     assert isinstance(verdicts[0], rsalab.PrivateKey) and isinstance(verdicts[2], rsalab.PrivateKey)

@@ -42,7 +42,7 @@ def test_paths_of_bytes_and_none() -> None:
     for wrong in (b"bytes", "path", bytearray(3), None, 3, [3], [None]):
         with pytest.raises(TypeError):
             rsalab.load_private_keys(wrong)  # type: ignore[arg-type]
-    wrong_options: list[Any] = [{"threads": 0}, {"rounds": -1}, {"max_bits": 10**6}]
+    wrong_options: list[Any] = [{"threads": 0}, {"rounds": -1}, {"rounds": 1025}, {"max_bits": 10**6}]
     for arguments in wrong_options:
         with pytest.raises(rsalab.ArgumentError):
             rsalab.load_private_keys([], **arguments)

@@ -179,6 +179,14 @@ def test_a_key_for_each_item(threads: int) -> None:
         rsalab.sign_many(own, [bytes(32)] * 90 + [b""], prehashed=True)
 
 
+def test_exceptions_name_the_item_of_the_list() -> None:
+    keys = [insecure.key(1024, number).public_key() for number in range(2)]
+    with pytest.raises(rsalab.SchemeError, match="message 1 has 500 bytes"):
+        rsalab.encrypt_many(keys, [b"x", bytes(500)])
+    with pytest.raises(rsalab.SchemeError, match="message 3 has 500 bytes"):
+        rsalab.encrypt_many(keys * 2, [b"x", b"y", b"z", bytes(500)])
+
+
 class Strange:
     def __iter__(self) -> Iterator[bytes]:
         raise LookupError("on purpose")

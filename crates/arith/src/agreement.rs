@@ -174,7 +174,7 @@ macro_rules! on {
                 }
             }
             Ok(other) => panic!("{other:?} is another kernel"),
-            Err(error) => eprintln!("skipped: {error}"),
+            Err(error) => eprintln!("SKIPPED: {error}"),
         }
     };
 }

@@ -5,7 +5,7 @@
 //! may have any unit.
 
 use crate::{Kernel, KernelInfo, dispatch, kernels};
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 /// The operation that a kernel is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +73,11 @@ struct Row {
 }
 
 impl Times {
-    /// This machine's.
+    /// This machine's. Threads that come first side by side read it each: nobody waits for another, who in a child of a
+    /// fork may be a thread of the parent's.
     fn here() -> &'static Self {
-        static HERE: OnceLock<Times> = OnceLock::new();
-        HERE.get_or_init(|| Self::read(measured()))
+        static HERE: OnceBox<Times> = OnceBox::new();
+        HERE.get_or_init(|| Box::new(Self::read(measured())))
     }
 
     /// Reads a table of this program's own, which a test has read.
@@ -366,7 +367,7 @@ mod tests {
     #[test]
     fn one_item_runs_on_one_number_where_that_is_faster() {
         if dispatch::BUILT_FOR.is_some() || Kernel::named("mont52x2_ifma").is_err() {
-            return eprintln!("skipped: this CPU has no AVX-512 IFMA, or one kernel was built for");
+            return eprintln!("SKIPPED: this CPU has no AVX-512 IFMA, or one kernel was built for");
         }
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
         assert_eq!(name(Operation::Private, 2048, 1), "mont52x2_ifma");
@@ -379,7 +380,7 @@ mod tests {
     fn one_item_runs_on_one_number_without_avx512_too() {
         let has_others = has_avx512() || Kernel::named("mont47x2_avx2fma").is_err();
         if dispatch::BUILT_FOR.is_some() || has_others {
-            return eprintln!("skipped: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for");
+            return eprintln!("SKIPPED: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for");
         }
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
         for bits in [1536, 2048, 3072, 4096] {

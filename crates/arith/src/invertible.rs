@@ -7,6 +7,11 @@ use crate::limbs::{Modulus, Nat, words};
 use crate::{CheckedPublicKey, Error, Status, batch, random};
 use zeroize::Zeroizing;
 
+/// Draws after which a source that never gives anything of use is taken for broken. Of good draws half at least lie
+/// below the modulus, and of these one in nine at least has an inverse, however many small factors the modulus has. So
+/// so many fail in a row with a probability below 2^-160.
+const MAX_DRAWS: usize = 1000;
+
 /// Random numbers below a modulus and their inverses, for one thread that works elsewhere than on this CPU's kernels.
 /// Wiped on drop.
 pub struct Invertible {
@@ -144,6 +149,14 @@ impl Invertible {
     }
 }
 
+/// Fills bytes with random ones.
+type Source = fn(&mut [u8]) -> Result<(), Error>;
+
+/// The error of a source whose numbers are never of use.
+fn stuck() -> Error {
+    Error::Randomness("many numbers in a row were of no use; they do not seem to be random".to_owned())
+}
+
 /// A number for each lane, and its inverse. Wiped on drop.
 pub(crate) struct Draws {
     inverter: Inverter,
@@ -178,37 +191,46 @@ impl Draws {
 
     /// Draws a number that has an inverse for every lane. `t` holds 3 N limbs.
     pub(crate) fn renew(&mut self, modulus: &Modulus, t: &mut [u64]) -> Result<(), Error> {
+        self.renew_from(random::fill, modulus, t)
+    }
+
+    /// As [`renew`](Self::renew), of random bytes from `source`.
+    fn renew_from(&mut self, source: Source, modulus: &Modulus, t: &mut [u64]) -> Result<(), Error> {
         let lanes = self.numbers.len();
         for lane in 0..lanes {
-            self.draw(modulus, lane)?;
+            self.draw(source, modulus, lane)?;
         }
         if self.invert_all(modulus, t) {
             return Ok(());
         }
         // One of them has none. With two large primes that does not happen; a modulus with small factors, which nobody
         // should have, must not keep us drawing until all at once are coprime to it.
-        for lane in 0..lanes {
-            loop {
-                self.products[lane].copy_from_slice(&self.numbers[lane]);
-                if self.inverter.invert(&mut self.products[lane], modulus.n()) {
-                    break;
-                }
-                self.draw(modulus, lane)?;
+        (0..lanes).try_for_each(|lane| self.invert_one(source, modulus, lane))
+    }
+
+    /// Leaves the inverse of a lane's number in `products`, if need be of another number.
+    fn invert_one(&mut self, source: Source, modulus: &Modulus, lane: usize) -> Result<(), Error> {
+        for _ in 0..MAX_DRAWS {
+            self.products[lane].copy_from_slice(&self.numbers[lane]);
+            if self.inverter.invert(&mut self.products[lane], modulus.n()) {
+                return Ok(());
             }
+            self.draw(source, modulus, lane)?;
         }
-        Ok(())
+        Err(stuck())
     }
 
     /// A uniform number below n for one lane, by rejection.
-    fn draw(&mut self, modulus: &Modulus, lane: usize) -> Result<(), Error> {
-        loop {
-            random::fill(&mut self.bytes)?;
+    fn draw(&mut self, source: Source, modulus: &Modulus, lane: usize) -> Result<(), Error> {
+        for _ in 0..MAX_DRAWS {
+            source(&mut self.bytes)?;
             self.bytes[0] &= 0xff >> (8 * self.bytes.len() - modulus.bits());
             words::read_be(&mut self.numbers[lane], &self.bytes);
             if declassify(words::is_less(&self.numbers[lane], modulus.n())) {
                 return Ok(());
             }
         }
+        Err(stuck())
     }
 
     /// Leaves the inverse of each number in `products`, at the price of one inversion for all (Montgomery 1987); false
@@ -285,6 +307,34 @@ mod tests {
         check(&(prime * 3u8), 70);
         // Nearly half of all draws of 513 bits are not below 2^512 + 1.
         check(&(power_of_two(512) + 1u8), 70);
+    }
+
+    #[test]
+    fn a_source_that_gives_nothing_of_use_comes_to_an_end() {
+        let prime = power_of_two(521) - 1u8;
+        for lanes in [1, 3] {
+            let mut source = Invertible::for_calls_of(&prime.to_bytes_be(), lanes).unwrap();
+            // n itself, which is not below n; and 0, which has no inverse.
+            let broken: [Source; 2] = [
+                |bytes| {
+                    bytes.fill(0xff);
+                    Ok(())
+                },
+                |bytes| {
+                    bytes.fill(0);
+                    Ok(())
+                },
+            ];
+            for broken in broken {
+                let Invertible {
+                    modulus,
+                    draws,
+                    working,
+                } = &mut source;
+                let refused = draws.renew_from(broken, modulus, working);
+                assert!(matches!(refused, Err(Error::Randomness(_))), "{refused:?}");
+            }
+        }
     }
 
     #[test]

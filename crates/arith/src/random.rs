@@ -17,9 +17,10 @@
 //! stubbed out, a device that reads as zeros), which no cutoff misses. What they cannot find is a source that somebody
 //! knows and that looks random.
 
-use std::{fmt, sync::OnceLock};
+use std::fmt;
 
 use crate::Error;
+use once_cell::race::OnceBox;
 use zeroize::Zeroizing;
 
 /// Fills bytes from the operating system's generator, whose health was tested once in this process.
@@ -28,14 +29,14 @@ use zeroize::Zeroizing;
 /// [`Error::Randomness`] if the system gives nothing, or if the test failed: then nothing is written, in this call and
 /// in all later ones.
 pub fn fill(bytes: &mut [u8]) -> Result<(), Error> {
-    static VERDICT: OnceLock<Result<(), Fault>> = OnceLock::new();
+    static VERDICT: OnceBox<Result<(), Fault>> = OnceBox::new();
     let verdict = match VERDICT.get() {
         Some(verdict) => *verdict,
         // What the system did not give is asked for again by the next call. Threads that come at once test each for
         // itself.
         None => {
             let verdict = examine(system)?;
-            *VERDICT.get_or_init(|| verdict)
+            *VERDICT.get_or_init(|| Box::new(verdict))
         }
     };
     verdict.map_err(|fault| {

@@ -359,7 +359,7 @@ mod slow {
             for info in crate::kernels().into_iter().filter(|info| !info.is_for_tests()) {
                 match Kernel::named(info.name) {
                     Ok(kernel) => with_kernel!(kernel, kernel => $check(info.name, kernel)),
-                    Err(error) => eprintln!("skipped: {error}"),
+                    Err(error) => eprintln!("SKIPPED: {error}"),
                 }
             }
         };

@@ -22,6 +22,7 @@ use std::{
 };
 
 use rsalab_rsa::{
+    Error,
     format::{Key, Loaded, Place, Reading},
     keys::Weakness,
 };
@@ -57,7 +58,7 @@ impl<'a> Audit<'a> {
     /// Does it. `progress` is told how far it is, on this thread.
     ///
     /// # Errors
-    /// The scratch folder, or the keys of earlier audits, cannot be used.
+    /// The scratch folder, or the keys of earlier audits, cannot be used; or there is no randomness.
     ///
     /// # Panics
     ///
@@ -75,7 +76,7 @@ impl<'a> Audit<'a> {
     ///
     /// If a thread does.
     pub fn examine(&self, inventory: &Inventory, progress: &mut dyn FnMut(Progress)) -> Result<Examined, AuditError> {
-        let registry = self.read(inventory, None, progress);
+        let registry = self.read(inventory, None, progress)?;
         Examined::of(registry, self.options, progress)
     }
 
@@ -85,7 +86,7 @@ impl<'a> Audit<'a> {
         inventory: &Inventory,
         most: Option<u64>,
         progress: &mut dyn FnMut(Progress),
-    ) -> Registry {
+    ) -> Result<Registry, AuditError> {
         let registry = Mutex::new(Registry::default());
         let reader = Reader {
             column: self.options.column,
@@ -126,7 +127,11 @@ impl<'a> Audit<'a> {
                 worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
         });
-        registry.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        let mut registry = registry.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match registry.failure.take() {
+            Some(error) => Err(AuditError::Unavailable(error)),
+            None => Ok(registry),
+        }
     }
 
     fn work(&self, receiver: &Mutex<Receiver<Batch>>, registry: &Mutex<Registry>) {
@@ -149,6 +154,10 @@ impl<'a> Audit<'a> {
         let mut found: Vec<Found> = Vec::new();
         let mut abouts = Vec::with_capacity(batch.pieces.len());
         let mut issues: Vec<(u32, Issue)> = Vec::new();
+        let mut failure = None;
+        if lock(registry).failure.is_some() {
+            return;
+        }
         for piece in &batch.pieces {
             let content = content(&piece.body, &reading);
             let mut about = About {
@@ -157,8 +166,10 @@ impl<'a> Audit<'a> {
                 unknown: content.unknown,
                 has_records: content.has_records,
                 unread: content.unread,
+                no_key: content.no_key,
                 promises: None,
             };
+            failure = failure.or(content.failure);
             issues.extend(content.issues.into_iter().map(|issue| (piece.document, issue)));
             if let Some(manifest) = content.manifest {
                 issues.extend(manifest.issues.into_iter().map(|issue| (piece.document, issue)));
@@ -182,6 +193,10 @@ impl<'a> Audit<'a> {
         let mut read: Vec<Read> = Vec::with_capacity(found.len());
         {
             let mut registry = lock(registry);
+            if let Some(failure) = failure {
+                registry.failure = Some(failure);
+                return;
+            }
             for (document, about) in abouts {
                 registry.about(document, about);
             }
@@ -215,18 +230,27 @@ impl<'a> Audit<'a> {
         }
         let judged = self.judge(&read);
         let mut registry = lock(registry);
+        let judged = match judged {
+            Ok(judged) => judged,
+            Err(error) => {
+                registry.failure = Some(error);
+                return;
+            }
+        };
         for (read, issues) in read.iter().zip(judged) {
             let is_private = matches!(read.loaded.key, Key::Private(_));
             registry.place(read.row, read.document, read.place, read.form, issues, is_private);
         }
     }
 
-    /// Faults of each key, as far as its public half shows it and as far as this copy does.
-    fn judge(&self, read: &[Read]) -> Vec<[Vec<Issue>; 2]> {
+    /// Faults of each key, as far as its public half shows it and as far as this copy does. An error where there is no
+    /// randomness: then none can be examined.
+    fn judge(&self, read: &[Read]) -> Result<Vec<[Vec<Issue>; 2]>, Error> {
         let is_tested = |read: &&Read| read.is_mine && (read.is_new || matches!(read.loaded.key, Key::Private(_)));
         let tested: Vec<&Key> = read.iter().filter(is_tested).map(|read| &read.loaded.key).collect();
         let mut faults = match faults(&tested, self.options.rounds) {
             Ok(faults) => faults,
+            Err(error @ Error::Randomness { .. }) => return Err(error),
             // Nothing is known of any of them.
             Err(error) => vec![Some(Issue::new("not-examined", error.to_string())); tested.len()],
         }
@@ -255,16 +279,18 @@ impl<'a> Audit<'a> {
             }
             here.extend(marked(read.loaded.annotations.is_insecure));
             match fault {
-                // The form of a modulus that is none is that fault's.
+                // The form of a modulus that is none is that fault's; messages to the backdoor have small factors as
+                // any random number.
                 Some(fault) if fault.rule != rule("composite-prime") && fault.rule != rule("not-examined") => {
-                    everywhere.retain(|issue| issue.rule == rule("known-weak") || issue.rule == rule("short-modulus"));
+                    let own = ["known-weak", "short-modulus", "xz-backdoor"];
+                    everywhere.retain(|issue| own.contains(&issue.rule.id));
                     everywhere.push(fault);
                 }
                 fault => here.extend(fault),
             }
             [everywhere, here]
         });
-        judged.collect()
+        Ok(judged.collect())
     }
 }
 
@@ -335,7 +361,7 @@ impl Sink for Feed<'_> {
             Body::Whole(bytes) => bytes.len(),
             Body::Manifest(_, bytes) => bytes.len(),
             Body::Lines(texts) | Body::Moduli(texts) | Body::Rows(texts) => texts.bytes(),
-            Body::Issue(_) => 0,
+            Body::Issue(_) | Body::Unread(_) => 0,
         };
         let is_long = matches!(piece.body, Body::Lines(_) | Body::Moduli(_) | Body::Rows(_));
         self.batch.pieces.push(piece);

@@ -38,6 +38,9 @@ pub enum AuditError {
     /// Something has the name already.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
+    /// What every key is examined with is not there: randomness.
+    #[error("no key can be examined: {0}")]
+    Unavailable(rsalab_rsa::Error),
 }
 
 impl AuditError {

@@ -52,10 +52,10 @@ impl Audit<'_> {
             .sum();
         let sample = Inventory {
             entries,
-            unlisted: Vec::new(),
+            ..Inventory::default()
         };
         let begun = Instant::now();
-        let registry = self.read(&sample, Some(BYTES), &mut |_| {});
+        let registry = self.read(&sample, Some(BYTES), &mut |_| {}).ok()?;
         let taken = begun.elapsed();
         let (keys, moduli) = (registry.keys() as u64, registry.moduli());
         if moduli.is_empty() || sampled == 0 {

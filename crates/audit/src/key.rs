@@ -3,12 +3,12 @@
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey, Result,
     format::{Key, Loaded, fingerprint},
-    keys::MIN_BITS,
+    keys::{MIN_BITS, Weakness},
     random::WorkerRng,
 };
 use sha2::{Digest, Sha256};
 
-use crate::{issue::Issue, known::Lists};
+use crate::{issue::Issue, known::Lists, rule::Severity};
 
 /// Digests that a key is found by.
 #[derive(Clone, Copy, Debug)]
@@ -96,11 +96,20 @@ pub fn faults(keys: &[&Key], rounds: usize) -> Result<Vec<Option<Issue>>> {
 /// Why a key could not be read, or is none, as an issue.
 pub fn unread(error: &Error) -> Issue {
     match error {
+        // A modulus that is refused may be such a message, too.
+        Error::InvalidKey { reason } if *reason == Weakness::XzBackdoor.to_string() => {
+            Issue::from(&Weakness::XzBackdoor)
+        }
         Error::InvalidKey { reason } => Issue::new("invalid-key", reason.clone()),
         Error::KeySize { bits, .. } if *bits < MIN_BITS => {
             Issue::new("invalid-key", format!("its modulus has {bits} bits, which no key has"))
         }
-        Error::Unsupported { .. } | Error::KeySize { .. } | Error::PasswordMissing | Error::PasswordWrong => {
+        // Whoever gives no password knows that.
+        Error::PasswordMissing => Issue {
+            severity: Severity::Low,
+            ..Issue::new("not-examined", error.to_string())
+        },
+        Error::Unsupported { .. } | Error::KeySize { .. } | Error::PasswordWrong => {
             Issue::new("not-examined", error.to_string())
         }
         _ => Issue::new("unreadable", error.to_string()),

@@ -4,7 +4,7 @@ mod saved;
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
 };
 
@@ -56,6 +56,8 @@ struct File {
     /// It is no key, but a manifest or an archive.
     is_other: bool,
     unread: Option<Issue>,
+    /// What it is, where it holds no key.
+    no_key: Option<Issue>,
     /// It was read by an earlier audit.
     is_old: bool,
 }
@@ -65,15 +67,18 @@ struct File {
 pub(crate) struct Registry {
     files: Vec<File>,
     rows: Vec<Row>,
-    by_fingerprint: HashMap<[u8; 32], u32>,
+    // Not by hashes: a map of those asks the system for randomness, and panics where there is none.
+    by_fingerprint: BTreeMap<[u8; 32], u32>,
     /// Each with its digest.
     moduli: Vec<([u8; 32], Box<[u8]>)>,
-    by_modulus: HashMap<[u8; 32], u32>,
+    by_modulus: BTreeMap<[u8; 32], u32>,
     old_documents: BTreeMap<Arc<str>, u32>,
     promises: Vec<(u32, Promise)>,
     /// Issues of places without a key.
     others: Vec<(u32, Place, Issue)>,
     private: usize,
+    /// Why no key could be examined.
+    pub(crate) failure: Option<rsalab_rsa::Error>,
 }
 
 /// Lines or rows without a key of which a document keeps the numbers.
@@ -87,6 +92,7 @@ pub(crate) struct About {
     pub(crate) unknown: Vec<Place>,
     pub(crate) has_records: bool,
     pub(crate) unread: Option<Issue>,
+    pub(crate) no_key: Option<Issue>,
     pub(crate) promises: Option<Vec<Promise>>,
 }
 
@@ -104,6 +110,7 @@ impl Registry {
             has_records: false,
             is_other: document.is_archive,
             unread: None,
+            no_key: None,
             is_old: false,
         });
         number
@@ -170,6 +177,9 @@ impl Registry {
         file.has_records |= about.has_records;
         if about.unread.is_some() {
             file.unread = about.unread;
+        }
+        if about.no_key.is_some() {
+            file.no_key = about.no_key;
         }
         if let Some(promises) = about.promises {
             file.is_other = true;
@@ -280,20 +290,20 @@ impl Registry {
             let has_key = file.keys > 0 || file.foreign > 0;
             let is_promising = file.is_named || looks_like_key(&file.name);
             let mut issues = Vec::new();
-            match &file.unread {
-                // A key that is known to be one by its contents is a finding whatever its name is.
-                Some(issue) if is_promising || issue.rule.id != "unreadable" || is_about_key(&issue.what) => {
-                    issues.push((Place::Whole, issue.clone()));
-                }
-                _ => {}
-            }
-            if !has_key && file.unread.is_none() && !file.is_other && is_promising && !with_issue.contains(&document) {
+            // A key that is known to be one by its contents is a finding whatever its name is.
+            let is_missing = is_promising && !has_key;
+            let said = file.no_key.iter().filter(|_| is_missing).chain(&file.unread);
+            issues.extend(said.map(|issue| (Place::Whole, issue.clone())));
+            if is_missing && issues.is_empty() && !file.is_other && !with_issue.contains(&document) {
                 let what = "this file holds no key: neither PEM, DER nor JSON, nor a line of OpenSSH's, of DNS, or of a modulus";
                 issues.push((Place::Whole, Issue::new("no-key", what)));
             }
             if has_key && !file.has_records {
-                let is_table = matches!(file.unknown.first(), Some(Place::Row(_)));
-                let (line, lines) = if is_table { ("row", "rows") } else { ("line", "lines") };
+                let (line, lines) = match file.unknown.first() {
+                    Some(Place::Row(_)) => ("row", "rows"),
+                    Some(Place::Key(_)) => ("entry", "entries"),
+                    _ => ("line", "lines"),
+                };
                 for &place in &file.unknown {
                     let what = format!("this {line} among keys is none");
                     issues.push((place, Issue::new("unreadable", what)));
@@ -324,19 +334,24 @@ impl Registry {
             .zip(0..)
             .map(|(file, number)| (&*file.name, number))
             .collect();
-        let mut held: BTreeMap<u32, Vec<&[u8; 32]>> = BTreeMap::new();
+        let mut held: BTreeMap<u32, BTreeSet<&[u8; 32]>> = BTreeMap::new();
         for row in &self.rows {
             for found in &row.uses {
-                held.entry(found.document).or_default().push(&row.fingerprint);
+                held.entry(found.document).or_default().insert(&row.fingerprint);
             }
         }
+        // The same promise again is no other finding.
+        let mut seen = BTreeSet::new();
         for (manifest, promise) in &self.promises {
+            if !seen.insert((manifest, &promise.file, &promise.fingerprint)) {
+                continue;
+            }
             let place = |document| vec![self.location(document, Place::Whole)];
             match documents.get(&*promise.file) {
                 Some(document) => {
                     // What could not be read has a finding of its own.
-                    let keys = held.get(document).map(Vec::as_slice).unwrap_or_default();
-                    if !keys.is_empty() && !keys.contains(&&promise.fingerprint) {
+                    let is_another = |keys: &BTreeSet<&[u8; 32]>| !keys.contains(&promise.fingerprint);
+                    if held.get(document).is_some_and(is_another) {
                         let what = "this file holds another key than the manifest of its folder says";
                         findings.push(finding(
                             &Issue::new("manifest-mismatch", what),
@@ -455,11 +470,6 @@ impl Registry {
         rows.sort_by_key(|row| (first(row), row.fingerprint));
         rows.into_iter().map(name).collect()
     }
-}
-
-/// Returns whether a sentence on what cannot be read is about a key, rather than about any other file.
-fn is_about_key(what: &str) -> bool {
-    !what.contains("this is not a key") && !what.contains("this file is empty") && !what.contains("hexadecimal")
 }
 
 fn finding(issue: &Issue, places: Vec<Location>, keys: Vec<KeyName>) -> Finding {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// To be known; the key protects what it should.
+    /// To be known; the key protects what it should, or its password was not given.
     Low,
     /// To be mended when there is time; or nothing is known of the key.
     Medium,
@@ -112,9 +112,9 @@ rules! {
     "not-read", Medium, "A file cannot be read", "give the right to read it, or mend the disk", "-";
     "no-key", Medium, "No key is there", LOOK, "-";
     "missing-file", Medium, "A file of a manifest is not there", "restore it, or run the same 'rsalab keygen' again", "rsalab keygen";
+    "not-examined", Medium, "A key could not be examined",
+        "give its password (--password-file), convert or unpack it, or allow its size (--large-keys)", "-";
     "large-exponent", Low, "The public exponent is long", "make a new key with the exponent 65537", "FIPS 186-5, A.1.1";
-    "not-examined", Low, "A key could not be examined",
-        "give its password (--password-file), convert it, or allow its size (--large-keys)", "-";
 }
 
 /// The rule of an id.

@@ -279,7 +279,8 @@ impl Work<'_, '_> {
         let factors = match self.scratch {
             None => self.shared(subset, Vec::new(), others, progress)?,
             Some(scratch) => {
-                scratch.remove(&self.name("level", subset));
+                // With its end: a number may begin another.
+                scratch.remove(&format!("{}-", self.name("level", subset)));
                 self.shared(subset, scratch.levels(&self.name("", subset)[1..]), others, progress)?
             }
         };

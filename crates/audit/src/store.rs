@@ -18,6 +18,7 @@ mod manifest;
 
 use std::{
     fs::{self, File, TryLockError},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -104,15 +105,19 @@ impl Store {
         let made = fs::create_dir(&draft).map_err(AuditError::at(folder)).and_then(|()| {
             let mut manifest = Manifest::default();
             manifest.add(&draft, keys, shared, threads)?;
-            let placed = fs::rename(&draft, folder).and_then(|()| sync_parent(folder));
-            placed.map_err(AuditError::at(folder))?;
+            fs::rename(&draft, folder).map_err(AuditError::at(folder))?;
             Ok(manifest)
         });
         match made {
-            Ok(manifest) => Ok(Store {
-                folder: folder.to_owned(),
-                manifest,
-            }),
+            Ok(manifest) => {
+                let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let synced = File::open(folder).and_then(|made| sync_names(parent.unwrap_or(Path::new(".")), &made));
+                synced.map_err(AuditError::at(folder))?;
+                Ok(Store {
+                    folder: folder.to_owned(),
+                    manifest,
+                })
+            }
             Err(error) => {
                 let _ = fs::remove_dir_all(&draft);
                 Err(error)
@@ -159,15 +164,16 @@ impl Manifest {
             let mut next = self.clone();
             next.files.extend((file.keys > 0).then_some(file));
             next.shared.extend(shared.iter().map(hex::encode));
-            next.write(folder).map(|()| next)
+            next.write(folder).map(|written| (next, written))
         });
         match named {
-            Ok(next) => {
+            Ok((next, written)) => {
                 if next.files.len() == self.files.len() {
                     let _ = fs::remove_file(&path);
                 }
                 *self = next;
-                Ok(())
+                // Whatever comes of this, the manifest names the file.
+                sync_names(folder, &written).map_err(AuditError::at(folder))
             }
             Err(error) => {
                 // Nothing names it.
@@ -178,10 +184,16 @@ impl Manifest {
     }
 }
 
-/// Has a new name reach the disk.
-fn sync_parent(path: &Path) -> std::io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+/// Has the names in a folder reach the disk.
+///
+/// A folder that may be written to and not read cannot be opened for that. What has got its name is synced once more
+/// instead, which carries the name along on the journalling file systems of Linux.
+fn sync_names(folder: &Path, named: &File) -> io::Result<()> {
+    match File::open(folder) {
+        Ok(folder) => folder.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => named.sync_all(),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use rsalab_rsa::{
     Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedMultiKey, PrivateKey, PublicKey, Result, Status,
-    backend::check_batch,
+    backend::{Sieve, check_batch},
 };
 
 use crate::{Batcher, handle::Handle, keys};
@@ -51,6 +51,18 @@ impl Backend for Batcher {
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
         self.handle.backend().prepare_public(key)
+    }
+
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
+        self.handle.backend().prepare_public_for_secrets(key)
+    }
+
+    fn sieve(&self, bits: usize) -> Sieve {
+        self.handle.backend().sieve(bits)
+    }
+
+    fn searches(&self) -> usize {
+        self.handle.backend().searches()
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>> {

@@ -134,6 +134,16 @@ impl Batcher {
         self.handle.remove(keys)
     }
 
+    /// The key of a number, for [`private_with`](Self::private_with), which does its operations though it is removed
+    /// meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKey`], [`Error::Forked`].
+    pub fn key(&self, number: usize) -> Result<Arc<Key>, Error> {
+        self.handle.key(number)
+    }
+
     /// One private operation: `block`, a number below the key's modulus and of as many bytes, to the private exponent.
     /// Blocks the thread, which may be the one that computes.
     ///
@@ -144,8 +154,8 @@ impl Batcher {
         self.ask(&self.handle.key(key)?, block, true)
     }
 
-    /// As [`private`](Self::private), with one of [`Keys`](crate::Keys), which needs no number, and which other
-    /// batchers may use as well.
+    /// As [`private`](Self::private), with a key of this batcher that was [looked up](Self::key) before, or with one of
+    /// [`Keys`](crate::Keys), which needs no number, and which other batchers may use as well.
     ///
     /// # Errors
     ///
@@ -178,7 +188,10 @@ impl Batcher {
     ///
     /// [`Error::UnknownKey`], [`Error::Length`]; the future has the others.
     pub fn private_async(&self, key: usize, block: &[u8]) -> Result<Operation, Error> {
-        let key = self.handle.key(key)?;
+        self.operation(self.handle.key(key)?, block)
+    }
+
+    fn operation(&self, key: Arc<Key>, block: &[u8]) -> Result<Operation, Error> {
         key.check(block)?;
         let bytes = Zeroizing::new(block.to_vec());
         let blocks = Blocks { key, bytes };
@@ -193,9 +206,11 @@ impl Batcher {
     /// [`Error::UnknownKey`]; [`Error::Refused`] if the key is too short for the scheme, the digest has another length,
     /// or there is no randomness for a salt. The future has the others.
     pub fn sign_async(&self, key: usize, scheme: SignatureScheme, digest: &[u8]) -> Result<Operation, Error> {
-        let bits = self.handle.key(key)?.private_key().bits();
+        // Looked up once: the key may be removed meanwhile.
+        let key = self.handle.key(key)?;
+        let bits = key.private_key().bits();
         let encoding = scheme.encode(bits, digest, &mut SystemRng).map_err(refused)?;
-        self.private_async(key, &encoding)
+        self.operation(key, &encoding)
     }
 
     /// Decrypts a ciphertext, for a task: a future of the message, which is `None` if decryption failed. (Threads

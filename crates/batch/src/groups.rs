@@ -16,7 +16,9 @@
 
 use std::{
     any::Any,
-    process,
+    cmp::Reverse,
+    collections::BTreeMap,
+    mem, process,
     sync::{
         Arc, Weak,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -66,7 +68,8 @@ pub(crate) struct Groups<K> {
 /// The record of the keys of one size.
 struct Size<K> {
     shape: Shape,
-    members: Vec<Used<K>>,
+    /// By their ids: all threads look for theirs here, and wait for one another.
+    members: BTreeMap<u64, Used<K>>,
     /// Requests since the group was made that could not share a pass, and that could.
     alone: usize,
     together: usize,
@@ -77,7 +80,6 @@ struct Size<K> {
 
 /// A key of a pass that several shared, or could have.
 struct Used<K> {
-    id: u64,
     key: Weak<K>,
     /// Its requests since the group was made.
     requests: usize,
@@ -106,7 +108,7 @@ impl<K: Member> Groups<K> {
     /// From now on passes of this size are shared by these keys.
     pub(crate) fn set(&self, shape: Shape, group: Option<Arc<MultiKeyBatch>>) {
         if let Some(mut sizes) = self.sizes() {
-            let before = std::mem::replace(&mut of(&mut sizes, shape).group, group);
+            let before = mem::replace(&mut of(&mut sizes, shape).group, group);
             drop(sizes);
             drop(before);
         }
@@ -143,7 +145,7 @@ impl<K: Member> Groups<K> {
         // One group at most has it. Nothing is allocated here: a key is freed though there is no memory.
         let mut group = None;
         for size in sizes.iter_mut() {
-            size.members.retain(|member| member.id != id);
+            size.members.remove(&id);
             if size.group.as_ref().is_some_and(|group| group.has(id)) {
                 group = size.group.take();
             }
@@ -160,7 +162,7 @@ fn of<K>(sizes: &mut Vec<Size<K>>, shape: Shape) -> &mut Size<K> {
     let place = place.unwrap_or_else(|| {
         sizes.push(Size {
             shape,
-            members: Vec::new(),
+            members: BTreeMap::new(),
             alone: 0,
             together: 0,
             patience: PATIENCE[0],
@@ -177,17 +179,14 @@ impl<K: Member> Size<K> {
         for key in keys {
             let in_group = self.group.as_ref().is_some_and(|group| group.has(key.id()));
             self.alone += usize::from(!in_group);
-            match self.members.iter_mut().find(|member| member.id == key.id()) {
-                Some(member) => member.requests += 1,
-                None => {
-                    key.mark_known();
-                    self.members.push(Used {
-                        id: key.id(),
-                        key: Arc::downgrade(key),
-                        requests: 1,
-                    });
+            let member = self.members.entry(key.id()).or_insert_with(|| {
+                key.mark_known();
+                Used {
+                    key: Arc::downgrade(key),
+                    requests: 0,
                 }
-            }
+            });
+            member.requests += 1;
         }
     }
 
@@ -204,12 +203,55 @@ impl<K: Member> Size<K> {
             };
         }
         (self.alone, self.together) = (0, 0);
-        self.members.sort_by_key(|member| std::cmp::Reverse(member.requests));
-        self.members.truncate(MOST_KEYS);
-        let chosen = self.members.iter_mut().filter_map(|member| {
+        let mut members: Vec<(u64, Used<K>)> = mem::take(&mut self.members).into_iter().collect();
+        members.sort_by_key(|(_, member)| Reverse(member.requests));
+        members.truncate(MOST_KEYS);
+        let chosen = members.iter_mut().filter_map(|(_, member)| {
             member.requests = 0;
             member.key.upgrade()
         });
-        Some(chosen.collect())
+        let chosen = chosen.collect();
+        self.members = members.into_iter().collect();
+        Some(chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsalab_rsa::PrivateKey;
+
+    struct Numbered(u64);
+
+    impl Member for Numbered {
+        fn id(&self) -> u64 {
+            self.0
+        }
+
+        fn mark_known(&self) {}
+
+        fn together(_: &[Arc<Self>]) -> Option<Arc<MultiKeyBatch>> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_keys_that_are_used_most_of_any_number() {
+        let shape = Shape::of(&PrivateKey::generate(512).unwrap());
+        let keys: Vec<Arc<Numbered>> = (0..100_000).map(|id| Arc::new(Numbered(id))).collect();
+        let mut sizes: Vec<Size<Numbered>> = Vec::new();
+        let size = of(&mut sizes, shape);
+        size.note(&keys.iter().collect::<Vec<_>>());
+        // Each of these once more: 100 keys.
+        let often: Vec<&Arc<Numbered>> = keys.iter().skip(7).step_by(1000).collect();
+        size.note(&often);
+        assert_eq!(size.members.len(), keys.len());
+        let chosen = size.choose().expect("it has paid");
+        assert_eq!((often.len(), chosen.len()), (100, MOST_KEYS));
+        assert!(often.iter().all(|key| chosen.iter().any(|chosen| chosen.0 == key.0)));
+        // They are what is counted from here on.
+        assert_eq!(size.members.len(), MOST_KEYS);
+        assert!(size.members.values().all(|member| member.requests == 0));
+        assert!(size.choose().is_none());
     }
 }

@@ -39,8 +39,7 @@ impl Operation {
         let queue = &self.handle.queue;
         let outcome = match &mut self.stage {
             Stage::New(blocks) => match queue.enter(blocks, context.waker()) {
-                Ok(None) => return Poll::Pending,
-                Ok(Some(place)) => {
+                Ok(place) => {
                     self.stage = Stage::Entered(place);
                     return Poll::Pending;
                 }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, io};
 
-use rsalab_study::{ErrorClass, number, store::StoreError};
+use rsalab_study::{ErrorClass, number, part::ManifestError, store::StoreError};
 
 use crate::printable::printable;
 
@@ -196,6 +196,14 @@ impl Failure {
             Some(_) if error.kind() != io::ErrorKind::Other => failure.because(error.kind().to_string()),
             _ => failure.because(error),
         }
+    }
+}
+
+/// A part is not taken because of its manifest.
+pub(crate) fn of_manifest(what: &str, error: ManifestError) -> Failure {
+    match error {
+        ManifestError::Io { path, source } => Failure::io(format!("{what}: {}", path.display()), source),
+        error => Failure::new(Class::Input, what).because(error),
     }
 }
 

@@ -10,15 +10,19 @@ use rsalab_rsa::format::is_key_text;
 
 use crate::exit::{Class, Failure, Result};
 
-/// The option whose value may be any text, even that of a key.
+/// The option whose value may be any text, even that of a key: but for these commands, which take a file there.
 const TEXT: &str = "--text";
+const TEXT_IS_A_FILE: [&str; 2] = ["study", "slurm"];
 
 /// Refuses a command line with the text of a key in it.
 pub(crate) fn refuse(words: &[OsString]) -> Result<()> {
+    let command = words.iter().find(|word| !word.as_bytes().starts_with(b"-"));
+    let takes_text = !command.is_some_and(|command| TEXT_IS_A_FILE.iter().any(|one| command == one));
     for (place, word) in words.iter().enumerate() {
         let before = place.checked_sub(1).and_then(|before| words[before].to_str());
         let (option, value) = parts(word, before);
-        if option.as_deref() != Some(TEXT) && is_key(value) {
+        let is_text = takes_text && option.as_deref() == Some(TEXT);
+        if !is_text && is_key(value) {
             let what = match option {
                 Some(option) => {
                     format!("the value of {option} is the text of a key, not the name of a file")
@@ -98,6 +102,11 @@ mod tests {
             (&["key", "public", key], "word 3"),
             (&["key", "public", &"Tf/Tl+a0/".repeat(30)], "word 3"),
             (&["text-encrypt", "--text", "x", "--key", key], "value of --key"),
+            (&["-v", "study", "--print-plan", "--text", key], "value of --text"),
+            (
+                &["slurm", "study", "--parts", "2", "--", &format!("--text={key}")],
+                "value of --text",
+            ),
         ] {
             let said = said(words).expect("it is a key");
             assert!(said.contains(place) && !said.contains("MIIE"), "{said}");

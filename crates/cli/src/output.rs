@@ -40,18 +40,13 @@ pub(crate) fn stream() -> Result<impl Write + Send> {
 /// enough.
 pub(crate) fn report(text: &str) -> Result<()> {
     match terminal::width(io::stdout()) {
-        Some(width) => report_as_is(&terminal::wrapped(text, width)),
-        None => report_as_is(text),
+        Some(width) => report_lines(&terminal::wrapped(text, width)),
+        None => report_lines(text),
     }
 }
 
-/// Reports lines of JSON.
-pub(crate) fn report_lines(lines: &str) -> Result<()> {
-    report_as_is(lines)
-}
-
-/// Prints what is reported, to be read by a program or copied.
-fn report_as_is(text: &str) -> Result<()> {
+/// Reports what a program reads, or people copy: it is not wrapped.
+pub(crate) fn report_lines(text: &str) -> Result<()> {
     match write(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(|error| Failure::io("cannot write to standard output", error)),
@@ -61,7 +56,7 @@ fn report_as_is(text: &str) -> Result<()> {
 /// Reports one value as JSON, over several lines.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value).expect("the program's own types are JSON");
-    report_as_is(&(text + "\n"))
+    report_lines(&(text + "\n"))
 }
 
 /// Reports one value: as JSON, or as a person reads it.

@@ -51,7 +51,7 @@ fn compare(name: &str, items: usize, mut work: impl FnMut(Kernel)) {
     let mut times = vec![Vec::new(); kernels.len()];
     let calls = (CALLS / items / 16).max(1);
     for _ in 0..ROUNDS {
-        for (times, &kernel) in times.iter_mut().zip(kernels) {
+        for (times, &kernel) in times.iter_mut().zip(&kernels) {
             let begun = Instant::now();
             for _ in 0..calls {
                 work(kernel);
@@ -60,7 +60,7 @@ fn compare(name: &str, items: usize, mut work: impl FnMut(Kernel)) {
         }
     }
     println!("{name}, ns each:");
-    for (times, kernel) in times.iter_mut().zip(kernels) {
+    for (times, kernel) in times.iter_mut().zip(&kernels) {
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times[(share * (ROUNDS - 1) as f64) as usize];
         println!(

@@ -1,6 +1,6 @@
 //! The instructions that messages are compressed with: found once, of what the CPU has.
 
-use std::{ops::Range, sync::OnceLock};
+use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86_64;
@@ -43,24 +43,30 @@ macro_rules! with_lanes {
 
 impl Kernel {
     /// Kernels that this CPU has, the fastest first.
-    pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<Kernel>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            #[cfg(target_arch = "x86_64")]
-            let own = [
-                x86_64::avx512::HaveAvx512::check().map(Form::Avx512),
-                x86_64::sha::HaveSha::check().map(Form::Sha),
-                x86_64::avx2::HaveAvx2::check().map(Form::Avx2),
-            ];
-            #[cfg(not(target_arch = "x86_64"))]
-            let own = [None; 0];
-            own.into_iter().flatten().chain([Form::One(One)]).map(Self).collect()
-        })
+    pub fn all() -> Vec<Self> {
+        Self::of_this_cpu().chain([Self::ONE]).collect()
     }
 
     /// The fastest of this CPU.
     pub fn best() -> Self {
-        Self::all()[0]
+        Self::of_this_cpu().next().unwrap_or(Self::ONE)
+    }
+
+    /// What every CPU has.
+    const ONE: Self = Self(Form::One(One));
+
+    /// The others. They are not kept: what the CPU has is known to the process after the first time, and a lock around
+    /// a list could stay locked in the child of a fork.
+    fn of_this_cpu() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let own = [
+            x86_64::avx512::HaveAvx512::check().map(Form::Avx512),
+            x86_64::sha::HaveSha::check().map(Form::Sha),
+            x86_64::avx2::HaveAvx2::check().map(Form::Avx2),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let own = [None; 0];
+        own.into_iter().flatten().map(Self)
     }
 
     /// `sha256x16_avx512`, `sha256x4_sha`, `sha256x8_avx2` or `sha256x1`.

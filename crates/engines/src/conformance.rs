@@ -7,6 +7,7 @@
 //! | question | file |
 //! |---|---|
 //! | how much is run | `scope` |
+//! | how much of it the environment asks for | `length` |
 //! | what was tried, and how it went | `case` |
 //! | what is tried, in order | `run` |
 //! | what is tried of raw blocks, signatures, keys and primes | `blocks`, `signatures`, `keys` |
@@ -16,6 +17,7 @@
 mod blocks;
 mod case;
 mod keys;
+mod length;
 mod peer;
 mod run;
 mod scope;

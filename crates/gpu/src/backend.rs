@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
-    Status, backend::check_batch, error::check_len,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey, Status, backend::check_batch, error::check_len,
 };
 
 use crate::{
     BatchError, NAME,
     candidates::Tester,
     driver::{Description, Device, DriverError, PORTABLE},
-    kernel::{Launch, MAX_LIMBS},
+    kernel::{Kernel, Launch, MAX_LIMBS},
     key::Keys,
     open_device::{OpenDevice, filling},
     resident::ResidentBatches,
@@ -71,6 +71,9 @@ pub trait Gpu: Backend {
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
     fn prepare_resident(&self, key: &PrivateKey) -> Result<Box<dyn Resident>, Error>;
+
+    /// The kernel that tests candidates for primes of so many bits, for the record.
+    fn tester_kernel(&self, bits: usize) -> String;
 }
 
 impl<D: Device> GpuBackend<D> {
@@ -90,13 +93,14 @@ impl<D: Device> GpuBackend<D> {
 
     fn ready(&self, keys: Keys<D>, operation: Operation) -> Ready<D> {
         // Where powers are raised, most of the time goes.
-        let limbs = match (&keys.layout.power, operation) {
-            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => power.limbs,
-            _ => keys.layout.limbs,
+        let (kernel, limbs) = match (&keys.layout.power, operation) {
+            (_, Operation::Public) => (Kernel::PublicBits, keys.layout.limbs),
+            (Some(power), _) => (Kernel::PowerDigits, power.limbs),
+            (None, _) => (Kernel::PowerDigits, keys.layout.limbs),
         };
         let device = &self.open.device;
         Ready {
-            kernel: name_of_kernels(device.description(), device.kernel(limbs)),
+            kernel: name_of_kernels(device.description(), device.kernel(kernel, limbs)),
             keys: Arc::new(keys),
             idle: Mutex::default(),
             operation,
@@ -143,6 +147,11 @@ impl<D: Device> Gpu for GpuBackend<D> {
         let keys = self.private_keys(std::slice::from_ref(key), true)?;
         Ok(Box::new(self.ready(keys, Operation::Private)))
     }
+
+    fn tester_kernel(&self, bits: usize) -> String {
+        let device = &self.open.device;
+        name_of_kernels(device.description(), device.kernel(Kernel::TwoBits, bits.div_ceil(32)))
+    }
 }
 
 impl<D: Device> Backend for GpuBackend<D> {
@@ -186,6 +195,11 @@ impl<D: Device> Backend for GpuBackend<D> {
         check_size(key.bits())?;
         let keys = Keys::public(&self.open, self.launch, key).map_err(failed)?;
         Ok(Box::new(self.ready(keys, Operation::Public)))
+    }
+
+    /// On the CPU: a device's public operation is made for public inputs.
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        CpuBackend::auto().prepare_public_for_secrets(key)
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {

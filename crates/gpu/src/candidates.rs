@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rsalab_arith::integer;
 use rsalab_rsa::{CandidateTester, Error, error::check_len};
+use zeroize::Zeroizing;
 
 use crate::{
     BatchError,
@@ -164,6 +165,16 @@ impl<D: Device> Tester<D> {
         Ok(())
     }
 
+    /// What became of a batch, once all that was begun has ended: where it failed, kernels may still be at work on
+    /// memory that is wiped next.
+    fn waited(&mut self, done: Result<(), DriverError>) -> Result<(), BatchError> {
+        if done.is_err() {
+            // If the device is lost, nothing is under way.
+            let _ = self.launcher.queue.finish();
+        }
+        Ok(done?)
+    }
+
     fn check_candidates(
         &self,
         candidates: &[u8],
@@ -219,7 +230,7 @@ impl<D: Device> CandidateTester for Tester<D> {
         for (candidates, passed) in candidates.chunks(chunk * self.length()).zip(passed.chunks_mut(chunk)) {
             let tested = self.two(candidates, passed.len());
             let done = tested.and_then(|()| self.verdicts(passed));
-            done.map_err(BatchError::from)?;
+            self.waited(done)?;
         }
         Ok(())
     }
@@ -228,9 +239,11 @@ impl<D: Device> CandidateTester for Tester<D> {
         let length = self.length();
         self.check_candidates(candidates, passed.len(), |length| length > 2, "above 4")?;
         check_len("the bases", bases.len(), passed.len() * length)?;
+        // Candidates become primes of keys.
+        let mut below = Zeroizing::new(vec![0; length]);
         let is_wrong = |(w, b): (&[u8], &[u8])| {
             // w is odd: less 1, it is another last byte.
-            let mut below = w.to_vec();
+            below.copy_from_slice(w);
             below[length - 1] &= !1;
             !integer::is_less(&[1], b) || !integer::is_less(b, &below)
         };
@@ -250,7 +263,7 @@ impl<D: Device> CandidateTester for Tester<D> {
         {
             let tested = self.strong(candidates, bases, passed.len());
             let done = tested.and_then(|()| self.verdicts(passed));
-            done.map_err(BatchError::from)?;
+            self.waited(done)?;
         }
         Ok(())
     }

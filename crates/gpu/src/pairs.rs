@@ -72,9 +72,10 @@ impl Slots {
 
     /// Finds a slot for each item of a batch, given its key.
     pub(crate) fn assign(&mut self, keys: impl ExactSizeIterator<Item = usize>) -> Assigned {
-        /// Slots for each item of a batch, after which those of keys that are not used any more are forgotten.
+        /// Slots for each item of a batch, after which those of keys that are not used any more are forgotten. Of a
+        /// single key none are: its large batches come again after small ones.
         const KEPT: usize = 4;
-        if self.slots.len() > KEPT * keys.len().max(256) {
+        if self.of_key.len() > 1 && self.slots.len() > KEPT * keys.len().max(256) {
             self.slots.clear();
             self.of_key.clear();
         }
@@ -288,6 +289,20 @@ mod tests {
             slots.assign((0..200).map(|_| key));
             assert!(slots.capacity() <= 2048, "{}", slots.capacity());
         }
+    }
+
+    #[test]
+    fn a_small_batch_of_the_only_key_costs_the_next_large_one_no_pairs() {
+        let mut slots = Slots::new();
+        slots.assign((0..2000).map(|_| 0));
+        assert_eq!(slots.assign([0].into_iter()).slots, [0]);
+        let assigned = slots.assign((0..2000).map(|_| 0));
+        assert!(
+            assigned.due.len() <= 2000_usize.div_ceil(USES as usize),
+            "{}",
+            assigned.due.len()
+        );
+        assert_eq!(assigned.needs_memory, None);
     }
 
     #[test]

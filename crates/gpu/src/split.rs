@@ -7,8 +7,8 @@
 //!
 //! A device takes a while for any batch, and then so much for each item; a CPU takes so much for each item. Both are
 //! measured, first by a trial and then by every batch, and a batch is cut where both would be done at once. Below the
-//! size at which that point is reached the CPU works alone. A device that fails is not asked again: what it had is done
-//! by the CPU, and [`SplitBackend::lost`] says why.
+//! size at which that point is reached the CPU works alone. A device that fails, or whose results do not pass their
+//! check, is not asked again: what it had is done by the CPU, and [`SplitBackend::lost`] says why.
 
 mod balance;
 mod candidates;
@@ -76,10 +76,15 @@ impl SplitBackend {
 
     /// Both sides of a key; without the device if it refuses.
     fn ready(&self, cpu: Box<dyn Prepared>, gpu: Result<Box<dyn Prepared>, Error>) -> Box<dyn Prepared> {
+        let gpu = self.unless_lost(gpu);
         Box::new(Ready {
+            kernel: match &gpu {
+                Some(gpu) => format!("{} and {}", cpu.kernel(), gpu.kernel()),
+                None => cpu.kernel().to_owned(),
+            },
             backend: self.clone(),
             cpu: Arc::from(cpu),
-            gpu: self.unless_lost(gpu),
+            gpu,
             balance: Mutex::default(),
         })
     }
@@ -119,6 +124,10 @@ impl Backend for SplitBackend {
         Ok(self.ready(self.cpu.prepare_public(key)?, self.gpu.prepare_public(key)))
     }
 
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        self.cpu.prepare_public_for_secrets(key)
+    }
+
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
         Ok(Box::new(Tester {
             cpu: self.cpu.tester(bits)?,
@@ -134,6 +143,8 @@ struct Ready {
     backend: SplitBackend,
     cpu: Arc<dyn Prepared>,
     gpu: Option<Box<dyn Prepared>>,
+    /// Of both sides, for this operation.
+    kernel: String,
     balance: Mutex<Balance>,
 }
 
@@ -143,7 +154,7 @@ impl Prepared for Ready {
     }
 
     fn kernel(&self) -> &str {
-        &self.backend.kernel
+        &self.kernel
     }
 
     fn lanes(&self) -> usize {
@@ -214,14 +225,26 @@ impl Runner<'_> {
         {
             let mut balance = locked(&self.ready.balance);
             balance.saw_cpu(for_cpu, cpu_took);
-            if let Some(Ok(())) = by_gpu {
+            if let Some(Ok(())) = &by_gpu {
                 balance.saw_gpu(for_gpu, gpu_took);
             }
         }
-        if let Some(Err(error)) = by_gpu {
-            self.give_up(&error);
+        let is_missing = match &by_gpu {
+            None => false,
+            Some(Ok(())) => gpu_status.contains(&Status::Fault),
+            Some(Err(error)) => {
+                self.give_up(error);
+                true
+            }
+        };
+        if is_missing {
+            let by_device = gpu_status.to_vec();
             let begun = self.threads.begin(gpu_inputs, length);
             self.threads.collect(begun, gpu_outputs, gpu_status)?;
+            // What is at fault on the CPU, too, is the key.
+            if let (Some(Ok(())), true) = (by_gpu, by_device != gpu_status) {
+                self.give_up(&wrong_results());
+            }
         }
         Ok(())
     }
@@ -257,5 +280,14 @@ impl Runner<'_> {
     fn give_up(&mut self, error: &Error) {
         self.ready.backend.lost.give_up(error);
         self.gpu = None;
+    }
+}
+
+/// Why a device is given up whose results did not pass their check.
+fn wrong_results() -> Error {
+    Error::Backend {
+        backend: "cpu+gpu",
+        reason: "the device computes wrongly: results did not pass their check that the CPU has computed rightly"
+            .to_owned(),
     }
 }

@@ -268,7 +268,7 @@ impl<D: Device> Worker<D> {
         Ok(())
     }
 
-    /// Waits for what was begun, if anything was, and thread it out.
+    /// Waits for what was begun, if anything was, and hands its results out.
     fn collect(&mut self, blocks: &mut Blocks<'_>) -> Result<(), BatchError> {
         let Some(flight) = self.flight.take() else {
             return Ok(());
@@ -327,13 +327,13 @@ impl<D: Device> Worker<D> {
         Ok(())
     }
 
-    /// Gives up what was begun: its batch has failed.
+    /// Gives up what was begun: its batch has failed. Waits for it, with or without a flight: where one kernel did not
+    /// start, those before it may still be at work on memory that is wiped next.
     pub(crate) fn abandon(&mut self) {
         self.slots.discard();
-        if self.flight.take().is_some() {
-            // If the device is lost, nothing is under way.
-            let _ = self.launcher.queue.finish();
-        }
+        self.flight = None;
+        // If the device is lost, nothing is under way.
+        let _ = self.launcher.queue.finish();
     }
 }
 

@@ -248,7 +248,7 @@ mod tests {
                 assert!((2e8..1e10).contains(&clock.hz), "{clock:?}");
                 assert!((clock.cycles(1e9) - clock.hz).abs() < 1.0);
             }
-            Err(reason) => eprintln!("skipped: {reason}"),
+            Err(reason) => eprintln!("SKIPPED: {reason}"),
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
     fn an_addition_of_the_chain_is_one_cycle() {
         let mut counter = match CycleCounter::open() {
             Ok(counter) => counter,
-            Err(reason) => return eprintln!("skipped: {reason}"),
+            Err(reason) => return eprintln!("SKIPPED: {reason}"),
         };
         let (cycles, ran) = counter.count(|| add_chain::run(CHAIN_LOOPS)).unwrap();
         ran.unwrap();
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_chain_twice_as_long_takes_twice_as_long() {
         if let Err(reason) = add_chain::run(1) {
-            return eprintln!("skipped: {reason}");
+            return eprintln!("SKIPPED: {reason}");
         }
         let clock = Monotonic::get();
         let least_ns = |loops| {

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn ticks_pass() {
-        let Ok(tsc) = Tsc::detect().inspect_err(|reason| eprintln!("skipped: {reason}")) else {
+        let Ok(tsc) = Tsc::detect().inspect_err(|reason| eprintln!("SKIPPED: {reason}")) else {
             return;
         };
         // Within one thread that may move between cores, the counter of an invariant TSC stays close to monotonic;

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_what_the_clock_sees() {
-        let Ok(tsc) = Tsc::detect().inspect_err(|reason| eprintln!("skipped: {reason}")) else {
+        let Ok(tsc) = Tsc::detect().inspect_err(|reason| eprintln!("SKIPPED: {reason}")) else {
             return;
         };
         let rate = tsc.rate();

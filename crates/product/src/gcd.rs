@@ -196,7 +196,13 @@ mod tests {
         let borrowed: Vec<(&[u64], &[u64])> = pairs.iter().map(|(f, g)| (&f[..], &g[..])).collect();
         let alone: Vec<Vec<u64>> = borrowed.iter().map(|(f, g)| gcd(f, g)).collect();
         for &kernel in Kernel::all() {
-            if kernel.gcds(&[]).is_none() {
+            let in_lanes = kernel.gcds(&[]).is_some();
+            #[cfg(target_arch = "x86_64")]
+            {
+                let have = is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512ifma");
+                assert_eq!(in_lanes, kernel.name() == "avx512" && have, "{}", kernel.name());
+            }
+            if !in_lanes {
                 eprintln!("SKIPPED: gcds in lanes with {}: one after the other", kernel.name());
             }
             for count in [1, 3, 8, 9, 16, 17, pairs.len()] {

@@ -10,6 +10,8 @@ use crate::{
 
 /// Bytes of the first class; those of the second have more.
 const SMALL: usize = 1 << 16;
+/// What the size of a block that is not kept is a multiple of.
+const PAGE: usize = 1 << 12;
 
 /// Memory that this thread can allocate until this is dropped, whatever the system says. One may be held within
 /// another, and the inner one is dropped first.
@@ -22,8 +24,10 @@ impl Reserve {
     pub fn enter(bytes: usize) -> Option<Reserve> {
         let (class, bytes) = match bytes {
             0..=SMALL => (0, SMALL),
+            // Few sizes, so that what is kept serves others.
+            bytes if bytes <= pool::MOST_KEPT => (1, bytes.next_power_of_two()),
             // What no memory holds is refused by it.
-            _ => (1, bytes.checked_next_power_of_two().unwrap_or(usize::MAX)),
+            bytes => (1, bytes.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX)),
         };
         thread::with(|slots| {
             let Some(block) = hold(slots, class, bytes) else {

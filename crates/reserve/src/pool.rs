@@ -12,7 +12,7 @@ use std::{
 use crate::block::Block;
 
 /// Blocks up to this size are kept for later operations; larger ones go back to the system.
-const MOST_KEPT: usize = 1 << 23;
+pub(crate) const MOST_KEPT: usize = 1 << 23;
 
 /// The first of the list, under the lock.
 static FIRST: AtomicPtr<Block> = AtomicPtr::new(ptr::null_mut());

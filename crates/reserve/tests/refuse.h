@@ -23,8 +23,9 @@ struct trial {
 /* What each thread does before anything is refused; NULL for nothing. */
 extern void (*thread_begins)(void);
 
-/* Tries each operation with each allocation refused, in a child of a fork, in a new thread; prints a table. Gives how many ended otherwise than done or
- * with a clean error. */
+/* Tries each operation with each allocation refused, in a child of a fork, in a new thread; prints a table. Gives how
+ * many ended otherwise than done or with a clean error, and a fault more for each that asked for no memory, unless its
+ * name has "free" in it, and if none was tried. */
 int try_all(const struct trial *trials, int count);
 
 #endif

@@ -125,6 +125,14 @@ fn large_blocks_go_back_even_late() {
 }
 
 #[test]
+fn a_large_block_is_hardly_larger_than_what_is_asked_for() {
+    let bytes = (1 << 23) + 1;
+    let _reserve = Reserve::enter(bytes).unwrap();
+    assert!(can_have(bytes));
+    assert!(!can_have(bytes + (1 << 13)));
+}
+
+#[test]
 fn an_inner_operation_falls_back_on_the_outer_one() {
     let outer = Reserve::enter(1000).unwrap();
     let inner = Reserve::enter(1 << 20).unwrap();

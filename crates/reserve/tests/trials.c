@@ -34,9 +34,10 @@ static void *in_thread(void *argument) {
   return NULL;
 }
 
-/* The outcome of one run, or 3 for a crash; and how many allocations there were. */
+/* The outcome of one run, or 3 for a crash; and how many allocations there were. A process that did not write their
+ * number has not come to its end. */
 static int outcome_of(const struct trial *trial, long n, int all, long *count) {
-  int status, ends[2];
+  int status, is_counted, ends[2];
   pid_t child;
   if (pipe(ends) != 0 || (child = fork()) < 0) exit(5);
   if (child == 0) {
@@ -53,26 +54,34 @@ static int outcome_of(const struct trial *trial, long n, int all, long *count) {
     _exit(run.outcome);
   }
   close(ends[1]);
-  if (read(ends[0], count, sizeof *count) != sizeof *count) *count = 0;
+  is_counted = read(ends[0], count, sizeof *count) == (ssize_t)sizeof *count;
   close(ends[0]);
   if (waitpid(child, &status, 0) != child) exit(5);
-  return WIFEXITED(status) && WEXITSTATUS(status) <= WRONG ? WEXITSTATUS(status) : 3;
+  return is_counted && WIFEXITED(status) && WEXITSTATUS(status) <= WRONG ? WEXITSTATUS(status) : 3;
 }
 
 int try_all(const struct trial *trials, int count) {
-  int at, all, faults = 0;
+  const char *only = getenv("REFUSE_ONLY");
+  int at, all, tried = 0, faults = 0;
   printf("%-36s %11s  %-27s  %-27s\n", "", "", "one refused", "all from it on refused");
   printf("%-36s %11s  %6s %6s %5s %7s  %6s %6s %5s %7s\n", "operation", "allocations", "done", "error", "wrong", "crashed",
          "done", "error", "wrong", "crashed");
   for (at = 0; at < count; at++) {
     long allocations, n, step, ignored;
-    if (getenv("REFUSE_ONLY") != NULL && strcmp(getenv("REFUSE_ONLY"), trials[at].name) != 0) continue;
+    if (only != NULL && strcmp(only, trials[at].name) != 0) continue;
+    tried++;
     if (outcome_of(&trials[at], NEVER, 0, &allocations) != DONE) {
       printf("%-36s fails with all the memory there is\n", trials[at].name);
       faults++;
       continue;
     }
     printf("%-36s %11ld", trials[at].name, allocations);
+    /* Whatever does more than give memory back allocates some. Else this allocator was not asked: nothing was refused. */
+    if (allocations == 0 && strstr(trials[at].name, "free") == NULL) {
+      printf("  asks for no memory: nothing was refused\n");
+      faults++;
+      continue;
+    }
     for (all = 0; all <= 1; all++) {
       long outcomes[4] = {0, 0, 0, 0};
       step = getenv("REFUSE_ALL") == NULL ? 1 + allocations / MOST : 1;
@@ -82,6 +91,10 @@ int try_all(const struct trial *trials, int count) {
     }
     printf("\n");
     fflush(stdout);
+  }
+  if (tried == 0) {
+    printf("no operation was tried: REFUSE_ONLY is the whole name of one\n");
+    faults++;
   }
   return faults;
 }

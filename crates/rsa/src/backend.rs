@@ -47,6 +47,10 @@ pub trait Backend: Send + Sync {
     /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>>;
 
+    /// Makes a public key ready for secret inputs, such as a blinding factor: `m^e mod n` in a time that depends on n,
+    /// e, and which inputs are not below n. A backend without such an operation takes [`CpuBackend`]'s.
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>>;
+
     /// Makes the sieve of candidates of `bits` bits ready, which runs on this CPU whatever the backend.
     fn sieve(&self, bits: usize) -> Sieve {
         Sieve::new(Kernel::auto(), bits)

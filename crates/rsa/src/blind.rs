@@ -40,9 +40,10 @@
 //! The issuer's operation is the one that all private operations here are: constant time, blinded once more, and
 //! checked before its result is released. The client's factor r and its inverse are secret: whoever has them connects
 //! the signature with the request. They are drawn, inverted, raised to the public exponent and multiplied in constant
-//! time (but for the rejection of draws above n), and wiped. The encoding of the message is wiped too. The modulus, the
-//! public exponent, lengths, and whether a step failed are public. Messages are hashed in time that depends on their
-//! length.
+//! time (but for the rejection of draws above n, and of a draw that has no inverse), and wiped. The encoding of the
+//! message is blinded in constant time and wiped too; [`BlindingKey::is_request`] compares it in variable time. The
+//! modulus, the public exponent, lengths, and whether a step failed are public. Messages are hashed in time that
+//! depends on their length.
 
 mod client;
 mod issuer;

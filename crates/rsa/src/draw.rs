@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Draws after which a generator that never gives anything acceptable is taken for broken. The standard would draw on
 /// for ever; of good draws three in ten are accepted, so this many fail in a row with a probability of `2^-500` (of
 /// five primes as few as one in fourteen: `2^-100`).
-const MAX_DRAWS: usize = 1000;
+pub(super) const MAX_DRAWS: usize = 1000;
 
 /// Requirements on primes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

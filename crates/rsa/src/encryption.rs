@@ -14,6 +14,7 @@ use crate::{
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
     random::SystemRng,
+    room::make_room,
     scheme::{EncryptionScheme, implicit::Rejection, oaep, pkcs1v15},
 };
 
@@ -381,15 +382,5 @@ impl DecryptionKey {
                 Some(Zeroizing::new(message[place].to_vec()))
             })
             .collect())
-    }
-}
-
-/// Room for so many bytes, all zero. Where more room is taken, what was there is wiped.
-fn make_room(room: &mut Zeroizing<Vec<u8>>, len: usize) {
-    if room.capacity() < len {
-        *room = Zeroizing::new(vec![0; len]);
-    } else {
-        room.clear();
-        room.resize(len, 0);
     }
 }

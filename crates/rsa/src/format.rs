@@ -15,6 +15,7 @@
 //! | lines of `authorized_keys` | sshd(8) | `authorized_keys` |
 //! | which key of several is meant | | `several` |
 //! | every key of chains and bundles, requests for certificates | RFC 2986 | `bundle` |
+//! | the public half of a key that is refused | | `half` |
 //! | many files at once, and the primes of their keys tested together | | `load_many` |
 //! | a key with all that its file says of it | | `loaded` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
@@ -38,6 +39,7 @@ mod detection;
 #[cfg(feature = "encrypted-keys")]
 mod encrypted;
 mod encryption;
+mod half;
 mod hashes;
 mod input;
 #[cfg(feature = "jwk")]
@@ -79,7 +81,7 @@ pub use load::{
 pub use load_many::load_many;
 pub use loaded::Loaded;
 pub use pkcs::{encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for};
-pub use refusal::is_foreign;
+pub use refusal::{holds_no_key, is_foreign};
 pub use restrictions::{Purpose, Restrictions};
 pub use several::Found;
 pub use source::read;

@@ -3,7 +3,7 @@
 //!
 //! | generator | file |
 //! |---|---|
-//! | fast: random starts, sieved, and many searches interleaved | [`bulk`]: [`generate`], [`Generation`], [`Generator`] |
+//! | fast: random starts, sieved, and many searches interleaved | [`bulk`]: [`generate`], [`Generator`]; its preparations: [`Generation`] |
 //! | strict: every candidate drawn anew, to the letter | [`strict`](mod@strict): [`generate_strict`], [`prime_pair_strict`], [`first_primes_of`] |
 //! | what both take and return | `parameters` |
 //! | what both draw | `crate::draw` |
@@ -17,11 +17,13 @@
 mod acceptance;
 pub mod bulk;
 mod consistency;
+mod generation;
 mod parameters;
 pub mod strict;
 
 pub use crate::keys::most_primes;
 pub use acceptance::check_acceptance;
-pub use bulk::{Generation, Generator, generate, generate_on};
+pub use bulk::{Generator, generate, generate_on};
+pub use generation::Generation;
 pub use parameters::{Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds};
 pub use strict::{first_primes_of, generate_strict, generate_strict_on, prime_pair_strict};

@@ -10,6 +10,7 @@ mod private;
 mod public;
 mod square;
 mod weakness;
+mod xz;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;

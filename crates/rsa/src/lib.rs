@@ -89,6 +89,7 @@ pub mod primality;
 #[cfg(feature = "profile")]
 pub mod profile;
 pub mod random;
+mod room;
 pub mod scheme;
 pub mod signing;
 mod traits;

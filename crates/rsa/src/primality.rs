@@ -75,12 +75,7 @@ pub fn are_probable_primes_on<R: TryCryptoRng + ?Sized>(
     let mut by_len: BTreeMap<usize, Vec<Candidate<'_>>> = BTreeMap::new();
     for (place, number) in numbers.iter().enumerate() {
         let bits = integer::bits_vartime(number);
-        if bits > MAX_BITS {
-            return Err(Error::KeySize {
-                bits,
-                reason: format!("numbers of at most {MAX_BITS} bits are tested"),
-            });
-        }
+        check_size(bits)?;
         let value = &number[number.len() - bits.div_ceil(8)..];
         verdicts.push(match value {
             [] | [1] => false,
@@ -97,6 +92,21 @@ pub fn are_probable_primes_on<R: TryCryptoRng + ?Sized>(
         do_rounds(len, &candidates, rounds.max(1), &mut verdicts, rng, backend)?;
     }
     Ok(verdicts)
+}
+
+/// Refuses a number of so many bits that nothing is computed with it: what a test takes grows with the cube of them.
+///
+/// # Errors
+///
+/// [`Error::KeySize`].
+pub(crate) fn check_size(bits: usize) -> Result<()> {
+    match bits > MAX_BITS {
+        false => Ok(()),
+        true => Err(Error::KeySize {
+            bits,
+            reason: format!("numbers of at most {MAX_BITS} bits are tested"),
+        }),
+    }
 }
 
 /// An odd number above 4 without small factors.

@@ -52,6 +52,9 @@ impl TryCryptoRng for SystemRng {}
 
 /// A thread's own generator for many keys: ChaCha20 with a key from the system, so that the system is asked once and
 /// not for each candidate. Wiped on drop. It cannot be copied or stored, and two threads never share one.
+///
+/// A child of a fork has a copy all the same, which would give the numbers that its parent gets: it makes another.
+/// [`Generator`](crate::generate::Generator) sees to that for keys.
 pub struct WorkerRng(ChaCha20Rng);
 
 impl WorkerRng {

@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 use rand_core::TryCryptoRng;
 use signature::Keypair;
+use zeroize::Zeroizing;
 
 use crate::{
     CpuBackend, Error, PrivateKey, Result,
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
     random::SystemRng,
+    room::make_room,
     scheme::{Encoder, SignatureScheme},
 };
 
@@ -31,7 +33,8 @@ pub struct Signer<R> {
     encoder: Encoder,
     digest_len: usize,
     modulus_len: usize,
-    encodings: Vec<u8>,
+    /// What is signed may be secret.
+    encodings: Zeroizing<Vec<u8>>,
 }
 
 impl<R: BlockRunner> Signer<R> {
@@ -47,7 +50,7 @@ impl<R: BlockRunner> Signer<R> {
             encoder: Encoder::new(scheme, bits),
             digest_len: scheme.hash().digest_len(),
             modulus_len: bits.div_ceil(8),
-            encodings: Vec::new(),
+            encodings: Zeroizing::new(Vec::new()),
         })
     }
 
@@ -66,7 +69,7 @@ impl<R: BlockRunner> Signer<R> {
     ) -> Result<()> {
         let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), status.len() * h)?;
-        self.encodings.resize(status.len() * k, 0);
+        make_room(&mut self.encodings, status.len() * k);
         for (digest, encoding) in digests.chunks(h).zip(self.encodings.chunks_mut(k)) {
             self.encoder.encode(digest, rng, encoding)?;
         }
@@ -188,11 +191,12 @@ impl SigningKey {
         messages: &[&[u8]],
     ) -> Result<Vec<Signature>> {
         let hash = self.verifying.scheme.hash();
-        // One by one: what is signed may be secret, and lanes are not wiped.
-        let digests: Vec<u8> = messages
-            .iter()
-            .flat_map(|message| hash.digest(message).to_vec())
-            .collect();
+        // One by one: what is signed may be secret, and lanes are not wiped. The room is taken at once: growing would
+        // leave copies behind.
+        let mut digests = Zeroizing::new(Vec::with_capacity(messages.len() * hash.digest_len()));
+        for message in messages {
+            digests.extend_from_slice(&hash.digest(message));
+        }
         self.sign_contiguous(rng, &digests)
     }
 
@@ -220,7 +224,7 @@ impl SigningKey {
         for digest in digests {
             check_len("a digest", digest.len(), h)?;
         }
-        self.sign_contiguous(rng, &digests.concat())
+        self.sign_contiguous(rng, &Zeroizing::new(digests.concat()))
     }
 
     /// Signs digests that lie one after another.
@@ -260,5 +264,23 @@ impl Keypair for SigningKey {
 
     fn verifying_key(&self) -> VerifyingKey {
         self.verifying.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Hash;
+    use zeroize::ZeroizeOnDrop;
+
+    /// Does not compile for what is not wiped.
+    fn is_wiped(_: &impl ZeroizeOnDrop) {}
+
+    #[test]
+    fn encodings_are_wiped() {
+        let key = PrivateKey::generate(512).unwrap();
+        let signing = SigningKey::new(&key, SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap();
+        let signer = signing.signer().unwrap();
+        is_wiped(&signer.encodings);
     }
 }

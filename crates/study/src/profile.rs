@@ -24,6 +24,7 @@ use crate::{
     compare::Figures,
     cpus::Cpus,
     error::Error,
+    number,
     report::{Group, Report, Row, speed_of, unit_of},
     significance::DRIFT,
     store::Store,
@@ -130,7 +131,10 @@ pub fn of(store: &Store, with_disturbed: bool) -> Result<Made, ProfileError> {
     if choices.is_empty() {
         return Err(ProfileError::Nothing(match disturbed {
             0 => "no cell of the engine 'own' is done".to_owned(),
-            _ => format!("{disturbed} cells of the engine 'own' were disturbed, of every operation and size"),
+            _ => format!(
+                "of every operation and size {} of the engine 'own' had a disturbance",
+                number::counted(disturbed, "cell")
+            ),
         }));
     }
     Ok(Made {

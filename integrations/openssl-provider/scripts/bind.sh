@@ -44,7 +44,9 @@ measure() {
     END {
       if (made < 1 || !real || !cpu) { print name ": no figures" > "/dev/stderr"; exit 1 }
       printf "%-8s %7d signatures in %7.3f s: %7.0f a second, %7.0f a second of CPU time\n", name, made, real, made / real, made / cpu
-    }' "$1.log" "$1.times" | tee -a results
+    }' "$1.log" "$1.times" > "$1.figures"
+  # Not by a pipe from awk, which would lose that there are none.
+  tee -a results < "$1.figures"
 }
 
 for _ in $(seq "$rounds"); do

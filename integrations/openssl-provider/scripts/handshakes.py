@@ -2,6 +2,9 @@
 
 FOLDER/runs: bits threads clients provider handshakes failed seconds median p99 client_ticks server_ticks histogram..., a line a run.
 FOLDER/signing: bits threads default rsalab: signatures a second, one at a time (`openssl speed`).
+
+It ends with code 1, below the table, if a handshake failed, or if the provider's batches have fewer signatures than
+there were handshakes.
 """
 import collections, json, statistics, sys
 
@@ -12,10 +15,19 @@ with open(f"{folder}/signing") as lines:
         bits, threads, default, rsalab = line.split()
         signing[int(bits), int(threads)] = {"default": 1e6 / float(default), "rsalab": 1e6 / float(rsalab)}
 runs = collections.defaultdict(list)
+faults = []
 with open(f"{folder}/runs") as lines:
     for line in lines:
         bits, threads, clients, provider, made, failed, seconds, median, p99, client, server, *batches = line.split()
         made, seconds = int(made), float(seconds)
+        what = f"RSA-{bits}, {threads} threads, {clients} clients, {provider}"
+        if int(failed):
+            faults.append(f"{what}: {failed} handshakes failed, {made} did not")
+        signed = sum(int(size) * int(count) for size, count in (pair.split(":") for pair in batches))
+        if provider == "rsalab" and signed < made:
+            faults.append(f"{what}: {signed} signatures by the provider for {made} handshakes")
+        if not made:
+            sys.exit(f"handshakes.py: {what}: no handshake")
         runs[int(bits), int(threads), int(clients), provider].append({
             "handshakes_per_second": made / seconds,
             "median_us": float(median),
@@ -57,7 +69,7 @@ with open(f"{folder}/version") as text:
 if as_json:
     json.dump({"versions": versions, "rows": rows}, sys.stdout, indent=1)
     print()
-    sys.exit()
+    sys.exit("\n".join(faults) or 0)
 
 print("; ".join(versions))
 print("Medians over rounds. cpu: HAProxy's CPU time for one handshake; signing: of that, for the signature; share: signing over cpu; client: the clients' CPU time.")
@@ -76,3 +88,4 @@ for row in rows:
         f" {row['server_cpu_us_per_handshake']:4.0f}us {row['signing_us']:5.0f}us {row['signing_share']:5.0%}"
         f" {row['client_cpu_us_per_handshake']:4.0f}us | {ratios} | {batches}"
     )
+sys.exit("\n".join(faults) or 0)

@@ -5,8 +5,9 @@
 #   [--server-cpus LIST] [--client-cpus LIST]
 # HAProxy runs on the first CPUs, as many as it has threads; the clients (integrations/rustls/examples/handshakes.rs) on
 # the others, or on all where there are no others. The table has the medians over rounds. `busy` is HAProxy's CPU time
-# over the time that its CPUs had: far below 100 %, the clients were the slower side, and only CPU times compare. Needs
-# haproxy, openssl, cc, python3, taskset, and the provider and the clients built in release mode.
+# over the time that its CPUs had: far below 100 %, the clients were the slower side, and only CPU times compare. It
+# fails if a handshake does, or if the provider did not sign for each of its own. Needs haproxy, openssl, cc, python3,
+# taskset, and the provider and the clients built in release mode.
 set -eu
 
 json= bits="2048 4096" threads="1 2" clients="1 8 32 128" seconds=4 rounds=3 server_cpus= client_cpus=
@@ -77,7 +78,7 @@ CONFIGURATION
   line="$(cat "$folder/line") $(($(times_of_children) - client))"
   after=$(awk '{ print $14 + $15 }' "/proc/$processes/stat")
   echo now > "$folder/ask"
-  for _ in 1 2 3 4 5 6 7 8 9 10; do [ ! -s "$folder/ask.out" ] || break; sleep 0.1; done
+  for _ in $(seq 50); do [ ! -s "$folder/ask.out" ] || break; sleep 0.1; done
   echo "$4 $5 $6 $1 $line $((after - before)) $(cat "$folder/ask.out" 2>/dev/null)" >> "$folder/runs"
   echo "haproxy.sh: RSA-$4, $5 threads, $6 clients, $1: $line" >&2
   stop

@@ -7,9 +7,8 @@ set -eu
 
 . "$(dirname "$0")/fixture.sh"
 python=/usr/bin/python3
-need openssl "$python"
+need openssl python3 pgrep "$python"
 certificate 2048 server
-port=8460
 
 cat > "$folder/client.py" <<'PYTHON'
 """client.py PORT CERTIFICATE COUNT: so many full handshakes of each version, four at a time; the certificate is verified."""
@@ -49,6 +48,21 @@ start() {
   done
 }
 
+# reload SIGNAL: the server loads its configuration again, after which none of its processes is one from before.
+reload() {
+  pgrep -P "$server" | sort > "$folder/before"
+  [ -s "$folder/before" ] || fail "$name has no processes of its own"
+  kill "-$1" "$server"
+  tries=0
+  until pgrep -P "$server" | sort > "$folder/after" && [ -s "$folder/after" ] &&
+    [ -z "$(comm -12 "$folder/before" "$folder/after")" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 200 ] || { tail -20 "$folder/log" >&2; fail "$name does not load its configuration again"; }
+    sleep 0.2
+  done
+  ! grep emerg "$folder/log" >&2 || fail "$name refuses its configuration"
+}
+
 nginx_server() {
   cat > "$folder/nginx.conf" <<CONFIGURATION
 # ANCHOR: nginx
@@ -73,11 +87,11 @@ error_log $folder/log;
 CONFIGURATION
   start nginx -c "$folder/nginx.conf"
   handshakes 100
-  kill -HUP "$server"
-  sleep 1
+  reload HUP
   handshakes 100
   stop
-  witnessed 400 2
+  # Two before, and one after at least.
+  witnessed 400 3
 }
 
 apache_server() {
@@ -102,11 +116,11 @@ SSLCertificateKeyFile $folder/server.key
 CONFIGURATION
   start apache2 -f "$folder/apache.conf" -DFOREGROUND
   handshakes 100
-  kill -USR1 "$server"
-  sleep 2
+  reload USR1
   handshakes 100
   stop
-  witnessed 400
+  # One before, and one after at least.
+  witnessed 400 2
 }
 
 python_server() {
@@ -154,7 +168,7 @@ for name in "$@"; do
   fi
   rm -rf "$folder/seen"
   # Its own port: what ended may keep the other for a while.
-  port=$((port + 1))
+  port=$(free_port)
   witness
   echo "$name:"
   "${name}_server"

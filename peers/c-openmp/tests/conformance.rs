@@ -23,6 +23,7 @@ mod present {
         engine: Ok::<_, String>(ArticleEngine),
         program: env!("CARGO_BIN_EXE_rsalab-peer-c-openmp"),
         not_offered: [],
+        also_offered: [],
     }
 
     #[test]

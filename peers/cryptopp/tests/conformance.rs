@@ -16,6 +16,7 @@ mod present {
         engine: Ok::<_, String>(CryptoppEngine),
         program: env!("CARGO_BIN_EXE_rsalab-peer-cryptopp"),
         not_offered: [Op::Totient, Op::PrivateExponent],
+        also_offered: [],
     }
 
     #[test]

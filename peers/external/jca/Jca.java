@@ -11,7 +11,7 @@ import rsalab.worker.Worker;
 /** Java's own RSA as an engine of rsalab: what its providers are asked for, and under which conditions they do it. */
 public final class Jca implements Engine {
     private static final List<String> OPERATIONS = List.of(
-            "private", "public", "keygen", "prime_pair", "totient", "private_exponent", "sign", "verify", "prime_search");
+            "private", "public", "keygen", "prime_pair", "totient", "private_exponent", "sign", "verify");
 
     public static void main(String[] arguments) throws Exception {
         Worker.serve(new Jca(), arguments);
@@ -42,6 +42,10 @@ public final class Jca implements Engine {
         if (job.isText()) {
             return "this engine does blocks, not texts";
         }
+        if (job.op().equals("prime_search")) {
+            return "its own search sieves candidates before it tests them, and its test of a given one divides "
+                    + "by no small prime: a search would measure something else";
+        }
         if (!OPERATIONS.contains(job.op())) {
             return "this engine does not do '" + job.op() + "'";
         }
@@ -55,7 +59,7 @@ public final class Jca implements Engine {
         if (unknownVariant != null) {
             return unknownVariant;
         }
-        if (job.bits() % 2 == 1 && (job.makes() || job.op().equals("prime_search"))) {
+        if (job.bits() % 2 == 1 && job.makes()) {
             return "this engine makes two primes of one size, and so moduli of an even number of bits only";
         }
         return null;
@@ -74,7 +78,6 @@ public final class Jca implements Engine {
             case "verify" -> ledger.withExponent(job).with("padding", Ledger.PADDING);
             case "public" -> ledger.withExponent(job);
             case "keygen", "prime_pair" -> ledger.withExponent(job).searching(job, "BigInteger's sieve of an interval");
-            case "prime_search" -> ledger.searching(job, "none");
             case "private_exponent" -> ledger.withExponent(job).with("constant_time", false);
             default -> ledger.with("constant_time", false);
         };

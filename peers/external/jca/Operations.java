@@ -103,18 +103,6 @@ final class Operations {
                     Numbers.put(q, out, to + h, h);
                 };
             }
-            case "prime_search":
-                return (in, from, out, to) -> {
-                    int found = 0;
-                    for (int at = from; at < from + job.input() && found < 2; at += h) {
-                        if (Numbers.get(in, at, h).isProbablePrime(CERTAINTY)) {
-                            System.arraycopy(in, at, out, to + h * found++, h);
-                        }
-                    }
-                    if (found < 2) {
-                        throw new GeneralSecurityException("fewer than two of the candidates are prime");
-                    }
-                };
             case "totient":
                 return (in, from, out, to) -> {
                     BigInteger p = Numbers.get(in, from, h);
@@ -126,9 +114,6 @@ final class Operations {
                 return (in, from, out, to) -> Numbers.put(modInverse(e, Numbers.get(in, from, k)), out, to, k);
         }
     }
-
-    /** What BigInteger.probablePrime takes, of which key generation is made. */
-    private static final int CERTAINTY = 100;
 
     /** The beginning of the DigestInfo of SHA-256 (RFC 8017, 9.2, note 1). */
     private static final byte[] SHA256_NAME = {

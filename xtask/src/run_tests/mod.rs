@@ -12,7 +12,7 @@ use std::{thread, time::Instant};
 
 use anyhow::{Result, ensure};
 
-use outcome::Outcome;
+use outcome::{Outcome, failure_of_all};
 use side_by_side::Ended;
 
 mod harness;
@@ -51,5 +51,6 @@ pub(crate) fn run(request: &Request) -> Result<bool> {
         outcomes.push(outcome);
     })?;
     print!("{}", summary::of(&outcomes, began.elapsed()));
-    Ok(outcomes.iter().all(|outcome| outcome.failure().is_none()))
+    let all_passed = outcomes.iter().all(|outcome| outcome.failure().is_none());
+    Ok(all_passed && failure_of_all(&outcomes).is_none())
 }

@@ -16,6 +16,15 @@ pub(super) struct Outcome {
     pub(super) skipped: Vec<String>,
     took: Duration,
     failure: Option<String>,
+    kind: Kind,
+}
+
+/// The reason why programs of which each passed fail together: a filter was given that fits no test of any.
+pub(super) fn failure_of_all(outcomes: &[Outcome]) -> Option<&'static str> {
+    // No filter is given to examples in documentation.
+    let mut programs = outcomes.iter().filter(|outcome| outcome.kind != Kind::Doctests);
+    let none = !programs.any(Outcome::ran_one);
+    none.then_some("no program ran a test: the filter fits none")
 }
 
 impl Outcome {
@@ -26,24 +35,27 @@ impl Outcome {
             .filter(|line| line.starts_with("SKIPPED"))
             .map(str::to_owned)
             .collect();
-        let ran_none = !tests.iter().any(|test| test.result != TestResult::Ignored);
-        let failure = if !ended.status.success() {
-            Some(ended.status.to_string())
-        } else if !ended.output.contains("\ntest result: ok.") {
-            Some("it ended without a result".to_owned())
-        } else if ran_none && ended.kind.must_run_tests() {
-            Some("it ran no test".to_owned())
-        } else {
-            None
-        };
-        Outcome {
+        let mut outcome = Outcome {
             name: ended.name,
             output: ended.output,
             tests,
             skipped,
             took: ended.took,
-            failure,
+            failure: None,
+            kind: ended.kind,
+        };
+        if !ended.status.success() {
+            outcome.failure = Some(ended.status.to_string());
+        } else if !outcome.output.contains("\ntest result: ok.") {
+            outcome.failure = Some("it ended without a result".to_owned());
+        } else if !outcome.ran_one() && outcome.kind.must_run_tests() {
+            outcome.failure = Some("it ran no test".to_owned());
         }
+        outcome
+    }
+
+    fn ran_one(&self) -> bool {
+        self.tests.iter().any(|test| test.result != TestResult::Ignored)
     }
 
     /// The reason why it did not pass.
@@ -123,5 +135,15 @@ mod tests {
             assert_eq!(outcome(none, 0, PART).failure(), None);
             assert_eq!(outcome(none, 0, Kind::Doctests).failure(), None);
         }
+    }
+
+    #[test]
+    fn a_filter_that_fits_no_test_of_any_program_fails() {
+        let none = "running 0 tests\n\ntest result: ok. 0 passed\n";
+        let one = "running 1 test\ntest a ... ok <0.100s>\n\ntest result: ok. 1 passed\n";
+        assert_eq!(failure_of_all(&[outcome(none, 0, PART), outcome(one, 0, PART)]), None);
+        assert!(failure_of_all(&[outcome(none, 0, PART), outcome(none, 0, PART)]).is_some());
+        // The filter is not theirs.
+        assert!(failure_of_all(&[outcome(one, 0, Kind::Doctests), outcome(none, 0, PART)]).is_some());
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
-use super::{harness::TestResult, outcome::Outcome};
+use super::{
+    harness::TestResult,
+    outcome::{Outcome, failure_of_all},
+};
 
 const SLOWEST: usize = 10;
 
@@ -71,6 +74,9 @@ fn failed(text: &mut String, outcomes: &[Outcome]) {
         for test in outcome.tests.iter().filter(|test| test.result == TestResult::Failed) {
             line(text, format_args!("  {}", test.name));
         }
+    }
+    if let Some(reason) = failure_of_all(outcomes) {
+        line(text, format_args!("\nFAILED: {reason}"));
     }
 }
 

@@ -10,6 +10,7 @@
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | comments and documents wrap at 120 columns | [`columns`] |
 //! | no test where `cargo test` does not look | [`untested`] |
+//! | what is skipped is said with the word that `cargo xtask test` counts | [`skips`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
 //! | the page on kernels describes those of `arith`'s table | [`kernels`] |
 //! | excerpts of files in the documents are what the files have | [`excerpts`] |
@@ -34,6 +35,7 @@ mod kernels;
 mod layers;
 mod length;
 mod names;
+mod skips;
 mod source;
 mod unsafety;
 mod untested;
@@ -56,6 +58,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(length::check(&files));
     findings.extend(columns::check(&files));
     findings.extend(untested::check(&metadata, root, &files));
+    findings.extend(skips::check(&files));
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);
     findings.extend(kernels::check(&files));

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"flag"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -59,6 +60,22 @@ func handler(pool *rsalab.KeyPool) http.Handler {
 	return mux
 }
 
+// serve answers until the context ends, and then until the answers that have begun are sent.
+func serve(ctx context.Context, server *http.Server, listener net.Listener) error {
+	ended := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		last, cancel := context.WithTimeout(context.Background(), 2*patience)
+		defer cancel()
+		ended <- server.Shutdown(last)
+	}()
+	// It returns as soon as the shutdown begins.
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return <-ended
+}
+
 func main() {
 	listen := flag.String("listen", "127.0.0.1:8080", "address")
 	flag.Parse()
@@ -67,14 +84,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	server := &http.Server{Addr: *listen, Handler: handler(pool)}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		log.Fatal(err)
+	}
 	stop, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	go func() {
-		<-stop.Done()
-		server.Shutdown(context.Background())
-	}()
-	if err := server.ListenAndServe(); err != http.ErrServerClosed {
+	if err := serve(stop, &http.Server{Handler: handler(pool)}, listener); err != nil {
 		log.Print(err)
 	}
 	// Keys that nobody asked for are wiped.

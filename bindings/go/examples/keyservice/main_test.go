@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -57,5 +59,56 @@ func TestService(t *testing.T) {
 	pool.Close()
 	if code, _ := get(t, server.URL+"/key?bits=2048"); code != http.StatusServiceUnavailable {
 		t.Error(code)
+	}
+}
+
+func TestAnswersThatHaveBegunAreSent(t *testing.T) {
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-goOn
+		io.WriteString(w, "whole")
+	})}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, server, listener) }()
+	address := listener.Addr().String()
+	answer := make(chan string, 1)
+	go func() {
+		response, err := http.Get("http://" + address)
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer response.Body.Close()
+		body, _ := io.ReadAll(response.Body)
+		answer <- string(body)
+	}()
+	<-begun
+	cancel()
+	// The shutdown has begun once nobody is let in any more.
+	for {
+		connection, err := net.Dial("tcp", address)
+		if err != nil {
+			break
+		}
+		connection.Close()
+	}
+	select {
+	case err := <-ended:
+		t.Fatal("it ended before its answer was sent: ", err)
+	default:
+	}
+	close(goOn)
+	if got := <-answer; got != "whole" {
+		t.Error(got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

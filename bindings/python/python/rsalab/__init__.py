@@ -10,8 +10,9 @@
     valid = rsalab.verify_many(key, messages, signatures)  # a list of bool
 
 Private operations are blinded, run in constant time, and their results are checked before they are returned. Every
-exception is a subclass of rsalab.Error, but for TypeError. rsalab.jwt has RSA's algorithms for PyJWT,
-rsalab.study measures RSA libraries, and rsalab.engine lets one that is written in Python take part.
+exception is a subclass of rsalab.Error, but for TypeError, and for OSError of files that cannot be read or written.
+rsalab.jwt has RSA's algorithms for PyJWT, rsalab.study measures RSA libraries, and rsalab.engine lets one that is
+written in Python take part.
 """
 
 from .jwk import jwk_set

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import _program
-from .errors import ArgumentError
+from .errors import ArgumentError, ExtraMissingError
 
 __all__ = ["Place", "place"]
 
@@ -86,11 +86,13 @@ class _Remote:
         try:
             fsspec: Any = importlib.import_module("fsspec")
         except ModuleNotFoundError as missing:
-            raise ArgumentError(f"{url} needs the package fsspec: pip install fsspec") from missing
+            raise ExtraMissingError(f"{url} needs the package fsspec: pip install fsspec") from missing
         self._url = url.rstrip("/")
         try:
             self._files, self._root = fsspec.core.url_to_fs(self._url)
-        except (ImportError, ValueError) as refused:
+        except ImportError as missing:
+            raise ExtraMissingError(f"{url}: {missing}") from missing
+        except ValueError as refused:
             raise ArgumentError(f"{url}: {refused}") from refused
 
     def _name(self, name: str) -> str:

@@ -95,14 +95,14 @@ class Worker:
             case "hello":
                 return {"answer": "hello", "protocol": PROTOCOL, "pid": os.getpid(), "engine": self._info()}
             case "supports":
-                job = Job.of(request["job"])
+                job = _job(request)
                 reason = self._refused(self._class(), job)
                 if reason is not None:
                     return {"answer": "unsupported", "reason": reason}
                 return {"answer": "supported", "ledger": self._ledger(self._class(), job)}
             case "prepare":
                 self._release()
-                return self._prepare(Job.of(request["job"]), request["keys"], bytes.fromhex(request["inputs"]))
+                return self._prepare(_job(request), _key(request), _inputs(request))
             case "release":
                 self._release()
                 return {"answer": "released"}
@@ -151,12 +151,11 @@ class Worker:
             raise Refusal("library", f"a ledger has no {', '.join(unknown)}; it has {', '.join(sorted(_CONDITIONS))}")
         return {**ledger, **stated}
 
-    def _prepare(self, job: Job, keys: Sequence[Mapping[str, Any]], inputs: bytes) -> Answer:
+    def _prepare(self, job: Job, key: Key | None, inputs: bytes) -> Answer:
         engine = self._class()
         reason = self._refused(engine, job)
         if reason is not None:
             raise Refusal("unsupported", reason)
-        key = Key.of(keys[0]) if keys else None
         items = _items(job, key, inputs)
         cpus = self._cpus[:1]
         if cpus:
@@ -320,6 +319,33 @@ def _request(line: bytes) -> tuple[str, Mapping[str, Any]]:
     except (KeyError, TypeError, ValueError):
         pass
     raise Refusal("malformed", f"the line is no request of protocol {PROTOCOL} (column {column})")
+
+
+# Python's exceptions repeat what they could not read, and a key or an input may be in it.
+_UNREAD = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+def _job(request: Mapping[str, Any]) -> Job:
+    try:
+        return Job.of(request["job"])
+    except _UNREAD:
+        raise Refusal("malformed", "the job of the request cannot be read") from None
+
+
+def _key(request: Mapping[str, Any]) -> Key | None:
+    """The first key of the request, if it has one."""
+    try:
+        keys = request["keys"]
+        return Key.of(keys[0]) if keys else None
+    except _UNREAD:
+        raise Refusal("malformed", "the key of the request cannot be read") from None
+
+
+def _inputs(request: Mapping[str, Any]) -> bytes:
+    try:
+        return bytes.fromhex(request["inputs"])
+    except _UNREAD:
+        raise Refusal("malformed", "the inputs of the request are no hexadecimal digits") from None
 
 
 def _items(job: Job, key: Key | None, inputs: bytes) -> list[bytes]:

@@ -37,7 +37,7 @@ from typing import Any, SupportsIndex
 
 from . import _program
 from ._place import Place, place, write
-from .errors import ArgumentError
+from .errors import ArgumentError, ExtraMissingError
 
 __all__ = ["audit", "keygen", "study"]
 
@@ -69,28 +69,34 @@ def keygen(
     cpus, resources: what Ray reserves for a task; it makes keys on so many threads.
     progress: is called with the parts that are done and with all of them.
 
-    Raises ArgumentError, ProgramError.
+    Raises ArgumentError, ProgramError, ExtraMissingError.
     """
     cpus = operator.index(cpus)
     words = ["keygen", "--bits", str(operator.index(bits)), "--count", str(operator.index(count)), *options]
     words += ["--threads", str(cpus), "--quiet"]
     into = place(path)
     whole = "keys.jsonl" if index else "keys.tar"
-    if into.exists(whole):
-        return into.path(whole)
-    made = _parts(
-        into,
-        operator.index(parts),
-        lambda number: [f"{number}.tar", f"{number}.tar.json"],
-        lambda number: [*words, "--out", f"{number}.tar"],
-        cpus,
-        resources,
-        progress,
-    )
-    into.merge(["merge"], made, whole, whole)
-    if not index:
-        for file in (file for files in made for file in files):
-            into.remove(file)
+    parts = operator.index(parts)
+
+    def names(number: int) -> list[str]:
+        return [f"{number}.tar", f"{number}.tar.json"]
+
+    if not into.exists(whole):
+        made = _parts(
+            into,
+            parts,
+            names,
+            lambda number: [*words, "--out", f"{number}.tar"],
+            cpus,
+            resources,
+            progress,
+        )
+        into.merge(["merge"], made, whole, whole)
+    # Also what an earlier call left that ended here: private keys. An index has its keys in the parts.
+    if not index and not into.exists("keys.jsonl"):
+        for file in (f"parts/{name}" for number in range(1, parts + 1) for name in names(number)):
+            if into.exists(file):
+                into.remove(file)
     return into.path(whole)
 
 
@@ -116,7 +122,7 @@ def study(
         `rsalab compare`.
     progress: is called with the parts that are done and with all of them.
 
-    Raises ArgumentError, ProgramError.
+    Raises ArgumentError, ProgramError, ExtraMissingError.
     """
     into = place(path)
     last = "whole/report.html"
@@ -162,7 +168,7 @@ def audit(
     cpus, resources: what Ray reserves for a task; it works on so many threads.
     progress: is called with the parts that are done and with all of them.
 
-    Raises ArgumentError, ProgramError.
+    Raises ArgumentError, ProgramError, ExtraMissingError.
     """
     if not files:
         raise ArgumentError("an audit needs a file or a folder at least")
@@ -191,7 +197,7 @@ def _ray() -> Any:
     try:
         return importlib.import_module("ray")
     except ModuleNotFoundError as missing:
-        raise ArgumentError("rsalab.ray needs the package ray: pip install 'rsalab[ray]'") from missing
+        raise ExtraMissingError("rsalab.ray needs the package ray: pip install 'rsalab[ray]'") from missing
 
 
 def _parts(

@@ -4,8 +4,8 @@ use super::odd_primes::odd_primes;
 use crate::declassify::declassify;
 use crate::limbs::modulus::inverse_word;
 use crate::limbs::{Nat, words};
+use once_cell::race::OnceBox;
 use std::array;
-use std::sync::LazyLock;
 use subtle::Choice;
 
 /// `true` if 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the
@@ -23,7 +23,8 @@ pub fn has_small_factor(candidate: &[u8]) -> bool {
         513..=1024 => 1 << 14,
         _ => BOUND,
     };
-    let groups = &SMALL_PRIMES[..SMALL_PRIMES.partition_point(|group| group.primes[0].value < bound)];
+    let all = small_primes();
+    let groups = &all[..all.partition_point(|group| group.primes[0].value < bound)];
     let (chunks, rest) = groups.as_chunks::<CHAINS>();
     chunks.iter().any(|groups| candidate.has_factor_in(groups))
         || rest.iter().any(|group| candidate.has_factor_in(array::from_ref(group)))
@@ -86,10 +87,17 @@ struct SmallPrime {
 /// Primes below this are known.
 const BOUND: u64 = 1 << 16;
 
-/// The odd primes below [`BOUND`], in groups.
-static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
+/// The odd primes below [`BOUND`], in groups. Threads that come first side by side find them each: nobody waits for
+/// another, who in a child of a fork may be a thread of the parent's.
+fn small_primes() -> &'static [Group] {
+    static GROUPS: OnceBox<Vec<Group>> = OnceBox::new();
+    GROUPS.get_or_init(|| Box::new(groups_of(odd_primes(BOUND))))
+}
+
+/// Primes in groups, each of as many as have a product that fits a limb.
+fn groups_of(primes: impl IntoIterator<Item = u64>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for value in odd_primes(BOUND) {
+    for value in primes {
         let prime = SmallPrime {
             value,
             inverse: inverse_word(value),
@@ -114,7 +122,7 @@ static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
         group.inverse = inverse_word(group.product);
     }
     groups
-});
+}
 
 /// For each group a word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their
 /// product, up to one multiple of it (Jebelean, "An algorithm for exact division", 1993; GMP's `mpn_modexact_1_odd`).

@@ -1,4 +1,4 @@
-//! The public operation: x^e mod n, on public data.
+//! The public operation: x^e mod n.
 
 use crate::limbs::aligned::Aligned;
 use crate::power::PublicExponentiation;
@@ -55,6 +55,38 @@ impl PublicContext {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
+        let raise = |inputs: &[u8], outputs: &mut [u8], status: &mut [Status], working: &mut [u64]| {
+            self.power.raise_vartime(inputs, outputs, status, working);
+        };
+        self.in_passes(scratch, inputs, outputs, status, raise)
+    }
+
+    /// As [`apply_vartime`](Self::apply_vartime), for secret inputs and outputs: in time that depends on e, n, and
+    /// which inputs are in range.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the buffers disagree; nothing is written then.
+    pub fn apply(
+        &self,
+        scratch: &mut PublicScratch,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        let raise = |inputs: &[u8], outputs: &mut [u8], status: &mut [Status], working: &mut [u64]| {
+            self.power.raise(inputs, outputs, status, working);
+        };
+        self.in_passes(scratch, inputs, outputs, status, raise)
+    }
+
+    fn in_passes(
+        &self,
+        scratch: &mut PublicScratch,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+        raise: impl Fn(&[u8], &mut [u8], &mut [Status], &mut [u64]),
+    ) -> Result<(), Error> {
         let len = self.modulus_len();
         batch::check_layout(len, inputs, outputs, status)?;
         let step = self.power.items();
@@ -63,7 +95,7 @@ impl PublicContext {
             .zip(outputs.chunks_mut(step * len))
             .zip(status.chunks_mut(step))
         {
-            self.power.raise_vartime(inputs, outputs, status, &mut scratch.0);
+            raise(inputs, outputs, status, &mut scratch.0);
         }
         Ok(())
     }

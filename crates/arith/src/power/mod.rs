@@ -20,7 +20,7 @@ pub(crate) trait Exponentiation: Send + Sync {
     fn raise(&self, values: &mut [u64], working: &mut [u64]);
 }
 
-/// Powers of up to [`items`](Self::items) public numbers at once, whatever the kernel.
+/// Powers of up to [`items`](Self::items) numbers at once with a public exponent, whatever the kernel.
 pub(crate) trait PublicExponentiation: Send + Sync {
     /// Numbers that one call takes.
     fn items(&self) -> usize;
@@ -32,4 +32,7 @@ pub(crate) trait PublicExponentiation: Send + Sync {
     /// [`items`](Self::items), in a time that depends on what they are. One that is not below the modulus gets
     /// [`Status::OutOfRange`] and a zero output.
     fn raise_vartime(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status], working: &mut [u64]);
+    /// As [`raise_vartime`](Self::raise_vartime), for secret numbers: of them the time shows which are not below the
+    /// modulus, and nothing else.
+    fn raise(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status], working: &mut [u64]);
 }

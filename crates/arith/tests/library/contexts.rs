@@ -43,6 +43,11 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
             .apply_vartime(&mut public_scratch, &expected, &mut output, &mut status)
             .unwrap();
         assert_eq!((&output, &status), (&input, &done));
+        (output, status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
+        public
+            .apply(&mut public_scratch, &expected, &mut output, &mut status)
+            .unwrap();
+        assert_eq!((&output, &status), (&input, &done));
     }
 }
 
@@ -251,6 +256,11 @@ fn one_out_of_range_harms_no_neighbour() {
                         .apply_vartime(&mut public.scratch(), &input, &mut output, &mut status)
                         .unwrap();
                     check(&output, &status, &public_powers);
+                    output.fill(0xaa);
+                    public
+                        .apply(&mut public.scratch(), &input, &mut output, &mut status)
+                        .unwrap();
+                    check(&output, &status, &public_powers);
                 }
             }
         }
@@ -279,6 +289,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
                 private.apply(&mut private_scratch, &input, &mut output, &mut status),
                 bare.apply(&mut bare_scratch, &input, &mut output, &mut status),
                 public.apply_vartime(&mut public_scratch, &input, &mut output, &mut status),
+                public.apply(&mut public_scratch, &input, &mut output, &mut status),
             ];
             for refusal in refusals {
                 assert!(

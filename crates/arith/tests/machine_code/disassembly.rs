@@ -27,7 +27,7 @@ pub(super) fn disassembled() -> Option<&'static [Function]> {
 
 fn disassemble() -> Option<Vec<Function>> {
     if !cfg!(target_arch = "x86_64") {
-        eprintln!("skipped: the kernel is for x86-64");
+        eprintln!("SKIPPED: the kernel is for x86-64");
         return None;
     }
     // All that runs on a kernel is linked in because it can be asked for, and the kernels because they can be chosen.
@@ -51,7 +51,7 @@ fn disassemble() -> Option<Vec<Function>> {
         .arg(std::env::current_exe().unwrap())
         .output();
     let Ok(disassembly) = disassembly else {
-        eprintln!("skipped: there is no objdump here");
+        eprintln!("SKIPPED: there is no objdump here");
         return None;
     };
     let text = String::from_utf8_lossy(&disassembly.stdout);

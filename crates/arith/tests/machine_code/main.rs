@@ -119,7 +119,7 @@ fn no_vector_intrinsic_became_a_call() {
 fn no_function_shows_a_digit() {
     if cfg!(debug_assertions) {
         return eprintln!(
-            "skipped: with assertions this is not the code that ships; `cargo test --release` reads that"
+            "SKIPPED: with assertions this is not the code that ships; `cargo test --release` reads that"
         );
     }
     #[cfg(target_arch = "x86_64")]
@@ -288,7 +288,7 @@ fn ifma_is_reached_where_it_is_present() {
         assert_eq!(Kernel::auto().name(), chosen);
         return;
     }
-    eprintln!("skipped: this CPU has no AVX-512 IFMA");
+    eprintln!("SKIPPED: this CPU has no AVX-512 IFMA");
     assert!(Kernel::named(KERNEL).is_err());
     assert_ne!(Kernel::auto().name(), KERNEL);
 }

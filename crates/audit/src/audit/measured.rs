@@ -59,7 +59,9 @@ fn moduli_are_examined_in_half_a_millisecond_each() {
                 ..Options::default()
             };
             let begun = Instant::now();
-            let registry = Audit::new(&options).read(&inventory, None, &mut |_| {});
+            let registry = Audit::new(&options)
+                .read(&inventory, None, &mut |_| {})
+                .expect("there is randomness");
             assert_eq!(registry.keys(), COUNT);
             eprint!(", all on {threads} threads {:.1} µs", each(begun));
         }
@@ -120,7 +122,9 @@ fn keys_of_other_parts_are_nothing_but_read() {
         let inventory = Inventory::of(std::slice::from_ref(&path));
         for _ in 0..5 {
             let (begun, before) = (Instant::now(), cpu_seconds());
-            let registry = Audit::new(&options).read(&inventory, None, &mut |_| {});
+            let registry = Audit::new(&options)
+                .read(&inventory, None, &mut |_| {})
+                .expect("there is randomness");
             let (wall, after) = (begun.elapsed().as_secs_f64(), cpu_seconds());
             let keys = registry.keys();
             assert!(keys > 0);

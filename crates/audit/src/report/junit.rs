@@ -1,4 +1,5 @@
-//! JUnit XML: a test case for each file, which fails with the findings at or above a severity and is passed otherwise.
+//! JUnit XML: a test case for each file, which fails with the findings at or above a severity, if there is one, and is
+//! passed otherwise.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,9 @@ use crate::{
     rule::Severity,
 };
 
-/// The report as JUnit XML; findings below `least` fail no file, and are in its output.
-pub fn junit(report: &Report, least: Severity) -> String {
+/// The report as JUnit XML; findings below `least` fail no file, without it none does, and they are in its output.
+pub fn junit(report: &Report, least: Option<Severity>) -> String {
+    let fails = |finding: &Finding| least.is_some_and(|least| finding.severity >= least);
     let mut of_file: BTreeMap<&str, Vec<(&Finding, String)>> = BTreeMap::new();
     for finding in &report.findings {
         for place in &finding.places {
@@ -20,7 +22,7 @@ pub fn junit(report: &Report, least: Severity) -> String {
     }
     let is_failed = |file: &str| {
         let findings = of_file.get(file).map(Vec::as_slice).unwrap_or_default();
-        findings.iter().any(|(finding, _)| finding.severity >= least)
+        findings.iter().any(|(finding, _)| fails(finding))
     };
     let failures = report.files.iter().filter(|file| is_failed(file)).count();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -37,7 +39,7 @@ pub fn junit(report: &Report, least: Severity) -> String {
             continue;
         }
         xml += &format!("<testcase classname=\"rsalab.audit\" name=\"{name}\">\n");
-        let (failing, others): (Vec<_>, Vec<_>) = findings.iter().partition(|(finding, _)| finding.severity >= least);
+        let (failing, others): (Vec<_>, Vec<_>) = findings.iter().partition(|(finding, _)| fails(finding));
         if let Some((first, _)) = failing.first() {
             let text: String = failing
                 .iter()

@@ -1,9 +1,10 @@
 //! The keys of a piece.
 
 use rsalab_rsa::{
-    Result,
+    Error, PublicKey, Result,
     format::{
-        Annotations, Content as Structure, Key, Loaded, Place, Reading, Restrictions, Usage, is_foreign, load_all,
+        Annotations, Content as Structure, Found, Key, Loaded, Place, Reading, Restrictions, Usage, holds_no_key,
+        is_foreign, load_all,
     },
 };
 
@@ -38,6 +39,10 @@ pub(crate) struct Content {
     pub(crate) issues: Vec<Issue>,
     /// Why no key can be read in the whole of a document.
     pub(crate) unread: Option<Issue>,
+    /// What the document is, where it holds no key: of most files that is nothing to be told.
+    pub(crate) no_key: Option<Issue>,
+    /// Why no key can be examined at all.
+    pub(crate) failure: Option<Error>,
     pub(crate) manifest: Option<Manifest>,
 }
 
@@ -47,20 +52,31 @@ pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
     match body {
         Body::Whole(bytes) => match load_all(bytes, reading) {
             Ok(found) => content.add(found, None),
+            Err(error) if is_unavailable(&error) => content.failure = Some(error),
+            Err(error) if holds_no_key(&error) => content.no_key = Some(unread(&error)),
             Err(error) => content.unread = Some(unread(&error)),
         },
         Body::Lines(lines) => {
             for (number, text) in lines.iter() {
-                content.add_line(Place::Line(number), line::line(text, reading));
+                content.add_text(number, text, reading);
             }
         }
         Body::Moduli(cells) => content.add_moduli(cells, Place::Line, reading),
         Body::Rows(cells) => content.add_moduli(cells, Place::Row, reading),
         Body::Manifest(name, bytes) => content.manifest = Some(Manifest::read(bytes, name)),
         Body::Issue(issue) => content.issues.push(issue.clone()),
+        Body::Unread(issue) => content.no_key = Some(issue.clone()),
     }
     content
 }
+
+/// Returns whether an error says nothing of the key, but that none can be examined here.
+fn is_unavailable(error: &Error) -> bool {
+    matches!(error, Error::Randomness { .. })
+}
+
+/// What the holder of a public half is called, whose private key or certificate was refused.
+const HALF: &str = "the public half of a key that was refused";
 
 impl Content {
     /// Adds the keys of the cells of a column.
@@ -73,17 +89,51 @@ impl Content {
         }
     }
 
-    fn add(&mut self, found: Vec<rsalab_rsa::format::Found>, place: Option<Place>) {
+    fn add(&mut self, found: Vec<Found>, place: Option<Place>) {
         for found in found {
             if found.is_foreign {
                 self.foreign += 1;
                 continue;
             }
-            self.items.push(Item {
-                place: place.unwrap_or(found.place),
-                form: found.key.as_ref().map_or("a key", |loaded| loaded.content.name()),
-                key: found.key.map_err(|error| unread(&error)),
-            });
+            let place = place.unwrap_or(found.place);
+            match found.key {
+                Ok(loaded) => self.items.push(Item {
+                    place,
+                    form: loaded.content.name(),
+                    key: Ok(loaded),
+                }),
+                Err(error) => self.refuse(place, error, found.public),
+            }
+        }
+    }
+
+    /// Adds why a key is refused; its public half is examined all the same.
+    fn refuse(&mut self, place: Place, error: Error, public: Option<PublicKey>) {
+        match place {
+            _ if is_unavailable(&error) => self.failure = Some(error),
+            Place::Whole | Place::Block(_) if holds_no_key(&error) => self.no_key = Some(unread(&error)),
+            _ if holds_no_key(&error) => self.unknown.push(place),
+            _ => self.items.push(Item {
+                place,
+                form: "a key",
+                key: Err(unread(&error)),
+            }),
+        }
+        self.items.extend(public.map(|key| Item {
+            place,
+            form: HALF,
+            key: Ok(bare(line::public(key))),
+        }));
+    }
+
+    /// Adds a line, or several that may be one, by the number of the first.
+    fn add_text(&mut self, number: usize, text: &[u8], reading: &Reading<'_>) {
+        let has_several = text.trim_ascii().contains(&b'\n');
+        if let Some(line) = has_several.then(|| line::several(text, reading)).flatten() {
+            return self.add_line(Place::Line(number), line);
+        }
+        for (number, text) in (number..).zip(text.split(|&byte| byte == b'\n')) {
+            self.add_line(Place::Line(number), line::line(text, reading));
         }
     }
 
@@ -92,10 +142,11 @@ impl Content {
             Line::Blank => {}
             Line::Keys(found) => self.add(found, Some(place)),
             Line::One(_, Err(error)) if is_foreign(&error) => self.foreign += 1,
-            Line::One(form, key) => self.items.push(Item {
+            Line::One(_, Err(error)) => self.refuse(place, error, None),
+            Line::One(form, Ok(key)) => self.items.push(Item {
                 place,
                 form,
-                key: key.map(|key| bare(line::public(key))).map_err(|error| unread(&error)),
+                key: Ok(bare(line::public(key))),
             }),
             Line::Foreign => self.foreign += 1,
             Line::Other => self.has_records = true,

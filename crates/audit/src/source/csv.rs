@@ -1,6 +1,9 @@
 //! Tables of cells with a delimiter between them: those of a column of moduli.
 
-use std::io::{self, BufRead, Read};
+use std::{
+    io::{self, BufRead, Read},
+    mem,
+};
 
 use csv_core::{ReadFieldResult, ReaderBuilder};
 use rsalab_rsa::format::WipedReader;
@@ -16,6 +19,28 @@ use crate::issue::Issue;
 const MOST_ROW: usize = 1 << 20;
 /// Bytes of a cell that are taken at once.
 const PART: usize = 4 << 10;
+
+/// The cells of the first row, which are the names of columns, in a table with this delimiter.
+pub(super) fn names(head: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
+    let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
+    let (mut names, mut name, mut rest, mut part) = (Vec::new(), Vec::new(), head, [0; 256]);
+    loop {
+        let (result, read, written) = parser.read_field(rest, &mut part);
+        rest = &rest[read..];
+        name.extend_from_slice(&part[..written]);
+        match result {
+            ReadFieldResult::Field { record_end } => {
+                names.push(mem::take(&mut name));
+                if record_end {
+                    return names;
+                }
+            }
+            ReadFieldResult::End => return names,
+            // Where nothing is left, the next call is told that it was the end.
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+        }
+    }
+}
 
 /// Reads the cells of a column, without its name.
 ///
@@ -36,11 +61,11 @@ pub(super) fn cells(document: u32, bytes: impl Read, delimiter: u8, column: usiz
             Ok(read) => len += read,
             Err(issue) => break Some(issue),
         }
-        if !std::mem::take(&mut is_names) {
+        if !mem::take(&mut is_names) {
             batch.end(line);
         }
         if batch.count() == LINES || batch.bytes() > PIECE {
-            sink.read(std::mem::take(&mut len));
+            sink.read(mem::take(&mut len));
             let body = Body::Moduli(batch.take());
             sink.piece(Piece { document, body });
         }

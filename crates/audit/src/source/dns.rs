@@ -26,7 +26,8 @@ pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
     if !text.contains(&b'=') {
         return None;
     }
-    let text = strings(text);
+    let record = text;
+    let text = strings(data(text));
     let tags = || {
         text.split(|&byte| byte == b';').filter_map(|tag| {
             let equals = tag.iter().position(|&byte| byte == b'=')?;
@@ -34,8 +35,13 @@ pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
         })
     };
     let tag = |name: &[u8]| tags().find(|(own, _)| *own == name).map(|(_, value)| value);
+    let key = tag(b"p")?;
+    // Both of these tags may be left out.
     let is_dkim = tag(b"v").is_some_and(|version| version == b"DKIM1") || tag(b"k").is_some();
-    let key = tag(b"p").filter(|_| is_dkim)?;
+    let is_dkim = is_dkim || is_base64_of_der(key) || has_owner(record);
+    if !is_dkim {
+        return None;
+    }
     if key.is_empty() || tag(b"k").is_some_and(|kind| kind != b"rsa") {
         return Some(None);
     }
@@ -46,6 +52,32 @@ pub(crate) fn dkim(text: &[u8], reading: &Reading<'_>) -> Option<Found> {
         Some(der) => load_public_with(&der, reading).map(|loaded| loaded.key),
         None => Err(damaged()),
     }))
+}
+
+/// What stands behind the type of a record; all of it where none is named.
+fn data(record: &[u8]) -> &[u8] {
+    let equals = record.iter().position(|&byte| byte == b'=').unwrap_or(0);
+    let is_blank = |byte: u8| byte.is_ascii_whitespace();
+    let is_type = |word: &[u8]| word[1..4].eq_ignore_ascii_case(b"TXT") && is_blank(word[0]) && is_blank(word[4]);
+    match record[..equals].windows(5).position(is_type) {
+        Some(place) => record[place + 5..].trim_ascii(),
+        None => record,
+    }
+}
+
+/// Returns whether a value is as long as a key is, and may be one.
+fn is_base64_of_der(value: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte) || byte.is_ascii_whitespace();
+    value.starts_with(b"MI") && value.len() >= LEAST_BASE64 && value.iter().all(is_digit)
+}
+
+/// Returns whether the owner of a record is one of DKIM's names.
+fn has_owner(record: &[u8]) -> bool {
+    const DOMAIN: &[u8] = b"._domainkey";
+    let owner = record.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    owner
+        .windows(DOMAIN.len())
+        .any(|part| part.eq_ignore_ascii_case(DOMAIN))
 }
 
 /// The text of a record: its strings put together, if it has quotation marks, else what there is.
@@ -68,7 +100,7 @@ fn strings(text: &[u8]) -> Cow<'_, [u8]> {
     joined.into()
 }
 
-fn decode(base64: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decode(base64: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> = base64
         .iter()
         .copied()
@@ -78,7 +110,7 @@ fn decode(base64: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Characters of the shortest RSA key, of 256 bits.
-const LEAST_BASE64: usize = 44;
+pub(super) const LEAST_BASE64: usize = 44;
 
 /// The key of a DNSKEY, CDNSKEY or KEY record; none if the text is none.
 pub(crate) fn dnskey(text: &[u8], limits: Limits) -> Option<Found> {

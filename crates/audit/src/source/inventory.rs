@@ -1,8 +1,9 @@
 //! Files: those that were named, and those of folders, all the way down.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsStr,
-    fs,
+    fs::{self, Metadata},
     path::{Path, PathBuf},
 };
 
@@ -12,6 +13,10 @@ pub struct Inventory {
     pub(crate) entries: Vec<Entry>,
     /// Folders that could not be listed, with the system's words.
     pub(crate) unlisted: Vec<(PathBuf, String)>,
+    /// Where the files of the file system are among the entries.
+    pub(crate) known: BTreeMap<(u64, u64), usize>,
+    /// Names of files that are there under another one already.
+    pub(crate) repeated: usize,
 }
 
 /// A file, or standard input.
@@ -41,8 +46,8 @@ const DEEPEST: usize = 64;
 
 impl Inventory {
     /// The files of paths: files as they are, of folders every file below them, in the order of their names; `-` is
-    /// standard input. Folders of version control and drafts of rsalab are left out. What cannot be listed is a finding
-    /// of the audit.
+    /// standard input. Folders of version control and drafts of rsalab are left out, and so are further names of a
+    /// file, such as links to it. What cannot be listed is a finding of the audit.
     pub fn of(paths: &[impl AsRef<Path>]) -> Inventory {
         let mut inventory = Inventory::default();
         for path in paths {
@@ -67,6 +72,11 @@ impl Inventory {
         self.entries.len()
     }
 
+    /// How many names were left out since their files are there under another one.
+    pub fn repeated(&self) -> usize {
+        self.repeated
+    }
+
     /// Their bytes, as far as they are known.
     pub fn bytes(&self) -> u64 {
         self.entries.iter().filter_map(|entry| entry.len).sum()
@@ -78,7 +88,15 @@ impl Inventory {
     }
 
     fn add(&mut self, path: PathBuf, is_named: bool) {
-        let found = path.metadata().ok().filter(|found| found.is_file());
+        let found = path.metadata().ok().filter(Metadata::is_file);
+        if let Some(identity) = found.as_ref().and_then(identity) {
+            let place = *self.known.entry(identity).or_insert(self.entries.len());
+            if let Some(entry) = self.entries.get_mut(place) {
+                entry.is_named |= is_named;
+                self.repeated += 1;
+                return;
+            }
+        }
         self.entries.push(Entry {
             len: found.map(|found| found.len()),
             path: Some(path),
@@ -113,6 +131,18 @@ impl Inventory {
             }
         }
     }
+}
+
+/// What tells a file from others, whatever its name is, where the system says that.
+#[cfg(unix)]
+fn identity(file: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// Returns whether a name promises a key, so that it is a finding if there is none.
@@ -164,12 +194,16 @@ mod tests {
             fs::write(at(name), name).expect("a file");
         }
         std::os::unix::fs::symlink(folder.path(), at("b/loop")).expect("a link");
+        // Further names of files: a symbolic link, a hard one, and a path.
+        std::os::unix::fs::symlink(at("a.pem"), at("b/1.pem")).expect("a link");
+        fs::hard_link(at("a.pem"), at("b/2.pem")).expect("a link");
         let inventory = Inventory::of(&[folder.path().to_owned(), at("c"), "-".into()]);
         let paths: Vec<Option<PathBuf>> = inventory.entries.iter().map(|entry| entry.path.clone()).collect();
-        let files = ["a.pem", "b/two.pem", "c", "c"].map(|name| Some(at(name)));
-        assert_eq!(paths[..4], files);
-        assert_eq!(paths[4..], [None]);
-        assert_eq!((inventory.files(), inventory.bytes()), (5, 5 + 9 + 1 + 1));
-        assert!(inventory.is_open_ended() && inventory.entries[3].is_named && !inventory.entries[2].is_named);
+        let files = ["a.pem", "b/two.pem", "c"].map(|name| Some(at(name)));
+        assert_eq!(paths[..3], files);
+        assert_eq!(paths[3..], [None]);
+        assert_eq!((inventory.files(), inventory.bytes()), (4, 5 + 9 + 1));
+        assert_eq!(inventory.repeated(), 3);
+        assert!(inventory.is_open_ended() && inventory.entries[2].is_named && !inventory.entries[1].is_named);
     }
 }

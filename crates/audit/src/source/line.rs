@@ -1,10 +1,10 @@
 //! Lines: keys as OpenSSH has them, DNS records, JSON Web Keys, base64, and moduli.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, iter};
 
 use rsalab_rsa::{
     Error, PublicKey, Result,
-    format::{Found, Key, Limits, Reading, load_all},
+    format::{Found, INSECURE, Key, Limits, Reading, load_all},
 };
 
 use super::{
@@ -35,11 +35,30 @@ const LEAST_DIGITS: usize = 64;
 pub(crate) const DKIM: &str = "a DKIM record";
 pub(crate) const DNSKEY: &str = "a DNSKEY record";
 pub(crate) const MODULUS: &str = "a modulus";
+const CERTIFICATE: &str = "a certificate of OpenSSH's";
+
+/// The beginning of a PEM block.
+pub(super) const BEGIN: &[u8] = b"-----BEGIN ";
+
+/// Reads several lines that may be one: a PEM block, or a DNS record in brackets. None if they are lines of their own.
+pub(crate) fn several(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
+    let text = text.trim_ascii();
+    if text.starts_with(BEGIN) || text.starts_with(INSECURE.as_bytes()) {
+        return Some(whole(text, reading));
+    }
+    record(text, reading)
+}
+
+/// Returns whether a line is a comment.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    [&b"#"[..], b";", b"//"].iter().any(|start| line.starts_with(start))
+}
 
 /// Reads a line.
 pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
-    if text.is_empty() || text.starts_with(b"#") || text.starts_with(b";") || text.starts_with(b"//") {
+    if text.is_empty() || is_comment(text) {
         return Line::Blank;
     }
     // First, since lists of them are long: what has nothing but digits after its name is none of the others.
@@ -49,17 +68,14 @@ pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
     if let Some(found) = ssh(text, reading) {
         return found;
     }
-    if let Some(found) = dns::dnskey(text, reading.limits) {
-        return found.map_or(Line::Foreign, |key| Line::One(DNSKEY, key));
+    if let Some(found) = record(text, reading) {
+        return found;
     }
-    if let Some(found) = dns::dkim(text, reading) {
-        return found.map_or(Line::Foreign, |key| Line::One(DKIM, key));
-    }
-    if text.starts_with(b"{") || text.starts_with(b"MI") {
-        return match load_all(text, reading) {
-            Ok(found) => Line::Keys(found),
-            Err(error) => Line::One("a key", Err(error)),
-        };
+    // Base64 of DER has no blanks, as words that begin so have.
+    let is_base64 =
+        || text.starts_with(b"MI") && text.len() >= dns::LEAST_BASE64 && !text.iter().any(u8::is_ascii_whitespace);
+    if text.starts_with(b"{") || text.starts_with(BEGIN) || is_base64() {
+        return whole(text, reading);
     }
     match is_record(text) {
         true => Line::Other,
@@ -67,9 +83,26 @@ pub(crate) fn line(text: &[u8], reading: &Reading<'_>) -> Line {
     }
 }
 
+/// What the library for keys reads in a text.
+fn whole(text: &[u8], reading: &Reading<'_>) -> Line {
+    match load_all(text, reading) {
+        Ok(found) => Line::Keys(found),
+        Err(error) => Line::One("a key", Err(error)),
+    }
+}
+
+/// The key of a DNS record; none if a text is none.
+fn record(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
+    if let Some(found) = dns::dnskey(text, reading.limits) {
+        return Some(found.map_or(Line::Foreign, |key| Line::One(DNSKEY, key)));
+    }
+    let found = dns::dkim(text, reading)?;
+    Some(found.map_or(Line::Foreign, |key| Line::One(DKIM, key)))
+}
+
 /// A line of `authorized_keys`, `known_hosts`, or of a public key's file.
 fn ssh(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
-    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let mut words = words(text);
     let is_algorithm = |word: &&[u8]| {
         let others = [&b"ecdsa-sha2-"[..], b"sk-ssh-", b"sk-ecdsa-"];
         word.starts_with(b"ssh-") || others.iter().any(|start| word.starts_with(start))
@@ -79,6 +112,9 @@ fn ssh(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
     let key = words.next()?;
     if !key.starts_with(b"AAAA") {
         return None;
+    }
+    if algorithm == CERTIFIED {
+        return Some(Line::One(CERTIFICATE, certified(key, reading.limits)));
     }
     if algorithm != b"ssh-rsa" {
         return Some(Line::Foreign);
@@ -92,6 +128,52 @@ fn ssh(text: &[u8], reading: &Reading<'_>) -> Option<Line> {
         Ok(found) => Line::Keys(found),
         Err(error) => Line::One("a line of OpenSSH's", Err(error)),
     })
+}
+
+/// The words of a line. What stands between quotation marks is of one word, as in the options of `authorized_keys`.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        let (mut is_quoted, mut is_escaped) = (false, false);
+        let end = rest.iter().position(|&byte| {
+            let is_mark = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            is_quoted ^= is_mark;
+            !is_quoted && byte.is_ascii_whitespace()
+        });
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// The name of certificates of OpenSSH's on RSA keys.
+const CERTIFIED: &[u8] = b"ssh-rsa-cert-v01@openssh.com";
+
+/// The key of such a certificate (OpenSSH's PROTOCOL.certkeys): its name, a nonce, the exponent and the modulus. Who
+/// has signed it is not looked at.
+fn certified(base64: &[u8], limits: Limits) -> Result<PublicKey> {
+    let damaged = || Error::Format {
+        reason: "this certificate of OpenSSH's is damaged: its key is no base64, or is cut".to_owned(),
+    };
+    let bytes = dns::decode(base64).ok_or_else(damaged)?;
+    let [name, _nonce, e, n] = strings(&bytes).ok_or_else(damaged)?;
+    if name != CERTIFIED {
+        return Err(damaged());
+    }
+    dns::check_size(n, limits)?;
+    PublicKey::new(n, e)
+}
+
+/// The first strings of what SSH sends, each behind its length (RFC 4251, section 5).
+fn strings<const COUNT: usize>(mut bytes: &[u8]) -> Option<[&[u8]; COUNT]> {
+    let mut found = [&bytes[..0]; COUNT];
+    for string in &mut found {
+        let (len, after) = bytes.split_first_chunk::<4>()?;
+        (*string, bytes) = after.split_at_checked(u32::from_be_bytes(*len) as usize)?;
+    }
+    Some(found)
 }
 
 /// A modulus in hexadecimal or decimal digits; none if the text is none.

@@ -6,6 +6,7 @@
 //! | what kind of file is it, and in which pieces is it read | `reader` |
 //! | what is a piece | `piece` |
 //! | how are lines and cells kept | `texts` |
+//! | which lines are one | `lines` |
 //! | how is a table with delimiters read | `csv` |
 //! | how is a table in Parquet read | `parquet` |
 //! | which keys are in a piece | `content` |
@@ -20,6 +21,7 @@ mod digits;
 mod dns;
 mod inventory;
 mod line;
+mod lines;
 mod manifest;
 mod parquet;
 mod piece;

@@ -38,6 +38,8 @@ pub(crate) enum Body {
     Manifest(Arc<str>, Vec<u8>),
     /// It is none of them, for this reason.
     Issue(Issue),
+    /// It is not read, and holds no key for all that is known: what is to be said where there should be one.
+    Unread(Issue),
 }
 
 /// Whoever takes what is read.

@@ -6,12 +6,12 @@
 //! | begins as the manifest of a folder of ours | what that promises |
 //! | has a line of names of columns, one of which is that of a modulus | the cells of that column |
 //! | is a table in Apache Parquet | the cells of its column of moduli |
-//! | is text without PEM or JSON | lines; a DNS record in brackets is one |
+//! | is text without PEM or JSON | `lines` |
 //! | is anything else | a whole, which the library for keys reads |
 
 use std::{
     fs::File,
-    io::{self, BufRead, Chain, Cursor, Read, stdin},
+    io::{self, Chain, Cursor, Read, stdin},
     sync::Arc,
 };
 
@@ -19,22 +19,18 @@ use rsalab_rsa::format::{MAX_SET_LEN, WipedReader};
 use zeroize::Zeroizing;
 
 use super::{
-    csv::cells,
+    csv::{cells, names},
     inventory::Entry,
+    lines::lines,
     manifest, parquet,
-    piece::{BUFFER, Body, COLUMNS, Document, LINES, PIECE, Piece, Sink},
-    texts::Texts,
+    piece::{BUFFER, Body, COLUMNS, Document, Piece, Sink},
 };
 use crate::issue::Issue;
 
 /// Bytes by which the kind of a file is known.
 const HEAD: usize = 64 << 10;
-/// The longest line.
-const MOST_LINE: usize = 1 << 20;
 /// Bytes of a block of an archive.
 const BLOCK: usize = 512;
-/// Lines of a DNS record in brackets.
-const MOST_RECORD: usize = 256;
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,11 +116,11 @@ impl Reader<'_> {
                     let (len, mut table) = (table.len() as u64, Cursor::new(table.as_slice()));
                     return parquet::rows(&mut table, len, len, self.column, number, sink);
                 }
-                Err(issue) => Err(issue),
+                Err(body) => Err(body),
             }
         } else if let Some(what) = not_read_here(&head) {
             sink.read(head.len());
-            Err(Issue::new("not-examined", what))
+            Err(Body::Issue(Issue::new("not-examined", what)))
         } else if manifest::is(&head) {
             whole(head).map(|mut bytes| Body::Manifest(name, std::mem::take(&mut bytes)))
         } else if !is_text(&head)
@@ -141,7 +137,7 @@ impl Reader<'_> {
         } else {
             return lines(number, Cursor::new(head).chain(rest), sink);
         };
-        let body = body.unwrap_or_else(Body::Issue);
+        let body = body.unwrap_or_else(|issue| issue);
         sink.piece(Piece { document: number, body });
     }
 
@@ -193,41 +189,28 @@ impl Reader<'_> {
         }
     }
 
-    /// The delimiter of a table, and the number of its column of moduli.
+    /// The delimiter of a table, and the number of its column of moduli, by its first row.
     fn table(self, head: &[u8]) -> Option<(u8, usize)> {
-        let line = first_line(head).trim_ascii();
-        let delimiter = [b',', b';', b'\t']
-            .into_iter()
-            .find(|delimiter| line.contains(delimiter));
-        let delimiter = match (delimiter, self.column) {
-            (Some(delimiter), _) => delimiter,
-            // A table of one column.
-            (None, column) => {
-                let is_column = column.is_some_and(|column| column.as_bytes() == line);
-                return (is_column || line.eq_ignore_ascii_case(b"modulus")).then_some((b',', 0));
-            }
+        let is_meant = |name: &[u8], is_alone: bool| match self.column {
+            Some(column) => name == column.as_bytes(),
+            // A word alone is a line like others.
+            None if is_alone => name.eq_ignore_ascii_case(b"modulus"),
+            None => COLUMNS
+                .iter()
+                .any(|column| name.eq_ignore_ascii_case(column.as_bytes())),
         };
-        let mut names = line
-            .split(|byte| *byte == delimiter)
-            .map(|name| name.trim_ascii().trim_ascii());
-        let is_meant = |name: &[u8]| {
-            let name = name
-                .strip_prefix(b"\"")
-                .and_then(|name| name.strip_suffix(b"\""))
-                .unwrap_or(name);
-            match self.column {
-                Some(column) => name == column.as_bytes(),
-                None => COLUMNS
-                    .iter()
-                    .any(|column| name.eq_ignore_ascii_case(column.as_bytes())),
-            }
-        };
-        names.position(is_meant).map(|column| (delimiter, column))
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        [b',', b';', b'\t'].into_iter().find_map(|delimiter| {
+            let names = names(text, delimiter);
+            let mut places = names.iter();
+            let column = places.position(|name| is_meant(name.trim_ascii(), names.len() == 1))?;
+            Some((delimiter, column))
+        })
     }
 }
 
 /// All of a file, if it is not too long.
-fn all_of(mut head: Zeroizing<Vec<u8>>, rest: &mut dyn Read) -> Result<Zeroizing<Vec<u8>>, Issue> {
+fn all_of(mut head: Zeroizing<Vec<u8>>, rest: &mut dyn Read) -> Result<Zeroizing<Vec<u8>>, Body> {
     loop {
         // What is outgrown is wiped: it may be a set of private keys.
         let capacity = (2 * head.len()).clamp(1 << 12, MAX_SET_LEN + 1);
@@ -237,11 +220,18 @@ fn all_of(mut head: Zeroizing<Vec<u8>>, rest: &mut dyn Read) -> Result<Zeroizing
         let room = head.capacity() - head.len();
         let read = match (&mut *rest).take(room as u64).read_to_end(&mut head) {
             Ok(read) => read,
-            Err(error) => return Err(Issue::new("not-read", error.to_string())),
+            Err(error) => return Err(Body::Issue(Issue::new("not-read", error.to_string()))),
         };
         if head.len() > MAX_SET_LEN {
             let what = format!("it is longer than {} MiB; give it in parts", MAX_SET_LEN >> 20);
-            return Err(Issue::new("not-examined", what));
+            let issue = Issue::new("not-examined", what);
+            // Bytes that begin as no key does are those of any other file.
+            return Err(
+                match is_text(&head[..HEAD]) || is_der(&head) || has_pem(&head[..HEAD]) {
+                    true => Body::Issue(issue),
+                    false => Body::Unread(issue),
+                },
+            );
         }
         if read < room {
             return Ok(head);
@@ -283,9 +273,12 @@ fn compression(head: &[u8]) -> Option<&'static str> {
 /// Returns whether bytes are of a text, in UTF-8 or a code of one byte.
 fn is_text(head: &[u8]) -> bool {
     let is_binary = |&byte: &u8| byte < b' ' && !b"\t\n\r\x0c".contains(&byte);
-    // A sequence of DER, whose length is long.
-    let is_der = head.first() == Some(&0x30) && head.get(1).is_some_and(|&next| next > 0x7f);
-    !is_der && !head.iter().any(is_binary)
+    !is_der(head) && !head.iter().any(is_binary)
+}
+
+/// Returns whether bytes begin as a sequence of DER, whose length is long.
+fn is_der(head: &[u8]) -> bool {
+    head.first() == Some(&0x30) && head.get(1).is_some_and(|&next| next > 0x7f)
 }
 
 fn has_pem(head: &[u8]) -> bool {
@@ -308,85 +301,4 @@ fn is_json(head: &[u8]) -> bool {
 fn first_line(head: &[u8]) -> &[u8] {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     text.split(|&byte| byte == b'\n').next().unwrap_or_default()
-}
-
-/// Reads lines. A DNS record that goes on over several of them, in brackets, is one.
-fn lines(document: u32, bytes: FileBytes<'_>, sink: &mut dyn Sink) {
-    let mut bytes = WipedReader::new(bytes, BUFFER);
-    let (mut batch, mut number) = (Texts::with_room(2 * PIECE), 0);
-    let issue = |issue| Piece {
-        document,
-        body: Body::Issue(issue),
-    };
-    let mut next = |text: &mut Vec<u8>| bytes.by_ref().take(MOST_LINE as u64).read_until(b'\n', text);
-    loop {
-        let start = batch.bytes();
-        let text = batch.bytes_mut();
-        match next(text) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) => {
-                text.truncate(start);
-                sink.piece(issue(Issue::new("not-read", error.to_string())));
-                break;
-            }
-        }
-        number += 1;
-        let first = number;
-        if text.len() - start == MOST_LINE {
-            text.truncate(start);
-            sink.piece(issue(Issue::new(
-                "unreadable",
-                format!("line {number} is longer than {MOST_LINE} bytes"),
-            )));
-            break;
-        }
-        // In brackets, line ends are blanks.
-        let mut depth = open_brackets(&text[start..]);
-        while depth > 0 && number - first < MOST_RECORD && text.len() - start < MOST_LINE {
-            let before = text.len();
-            match next(text) {
-                Ok(read) if read > 0 => number += 1,
-                _ => break,
-            }
-            depth += brackets(&text[before..]);
-        }
-        batch.end(first);
-        if batch.count() == LINES || batch.bytes() > PIECE {
-            sink.read(batch.bytes());
-            let body = Body::Lines(batch.take());
-            sink.piece(Piece { document, body });
-        }
-    }
-    sink.read(batch.bytes());
-    let body = Body::Lines(batch.take());
-    sink.piece(Piece { document, body });
-}
-
-/// Brackets that a line of a DNS record leaves open.
-fn open_brackets(line: &[u8]) -> isize {
-    let is_record = || {
-        let mut words = line.split(u8::is_ascii_whitespace);
-        words.any(|word| {
-            let kinds = [&b"TXT"[..], b"DNSKEY", b"CDNSKEY", b"KEY"];
-            kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind))
-        })
-    };
-    match brackets(line) {
-        open @ 1.. if is_record() => open,
-        _ => 0,
-    }
-}
-
-/// Brackets that open, less those that close.
-fn brackets(text: &[u8]) -> isize {
-    if !text.contains(&b'(') && !text.contains(&b')') {
-        return 0;
-    }
-    let each = text.iter().map(|byte| match byte {
-        b'(' => 1,
-        b')' => -1,
-        _ => 0,
-    });
-    each.sum()
 }

@@ -47,7 +47,12 @@ impl Texts {
 
     /// Ends a text, of the line of this number.
     pub(super) fn end(&mut self, number: usize) {
-        self.ends.push((number, self.text.len()));
+        self.end_at(number, self.text.len());
+    }
+
+    /// Ends a text before bytes that were written already.
+    pub(super) fn end_at(&mut self, number: usize, end: usize) {
+        self.ends.push((number, end));
     }
 
     /// The texts so far, in no more room than they need; what is here has none of them, and its room still.

@@ -97,16 +97,15 @@ impl Manifest {
         Sha256::digest(serde_json::to_vec(self).unwrap_or_default()).into()
     }
 
-    /// Replaces the manifest of a folder, at once.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), AuditError> {
+    /// Replaces the manifest of a folder, at once; its name may not be on the disk yet.
+    pub(super) fn write(&self, folder: &Path) -> Result<File, AuditError> {
         let path = folder.join(FILE);
         let draft = folder.join(format!(".{FILE}-{}", process::id()));
         let text = serde_json::to_vec(self).map_err(|error| AuditError::at(&path)(error.into()))?;
         let written = File::create(&draft).and_then(|mut file| {
             file.write_all(&with_digest(&text))?;
             file.sync_all()?;
-            fs::rename(&draft, &path)?;
-            File::open(folder)?.sync_all()
+            fs::rename(&draft, &path).map(|()| file)
         });
         written.map_err(|error| {
             let _ = fs::remove_file(&draft);

@@ -74,6 +74,24 @@ fn keys_are_saved_and_added_to() {
     assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 1);
 }
 
+/// A folder that may be written to and not read cannot be synced: what was added is there all the same. (Whoever may
+/// read every folder, as root, sees nothing of it.)
+#[test]
+fn keys_are_added_to_a_folder_that_cannot_be_listed() {
+    use std::os::unix::fs::PermissionsExt;
+    let here = tempfile::tempdir().expect("a folder");
+    let folder = here.path().join("store");
+    let (mut expected, mut store) = made(&folder);
+    let mode = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("it is this user's");
+    mode(0o300);
+    let added = store.add([saved(77, false)].into_iter(), Vec::new(), 1);
+    mode(0o700);
+    added.expect("there is room");
+    expected.extend(saved(77, false).1);
+    let again = Store::open(&folder).expect("it is one");
+    assert_eq!(records(&again).expect("whole"), expected);
+}
+
 #[test]
 fn what_was_changed_is_refused() {
     let here = tempfile::tempdir().expect("a folder");

@@ -23,7 +23,7 @@ fn reports_say_what_was_found_and_no_secret() {
     let texts = [
         json_lines(&report),
         sarif(&report, "1.2.3"),
-        junit(&report, Severity::Medium),
+        junit(&report, Some(Severity::Medium)),
     ];
 
     // Neither primes nor exponents, in any base that a program writes.
@@ -51,7 +51,8 @@ fn reports_say_what_was_found_and_no_secret() {
         .collect();
     assert_eq!(lines[0]["finding"], "shared-prime");
     assert_eq!(lines[0]["severity"], "critical");
-    assert_eq!(lines[0]["places"].as_array().map(Vec::len), Some(2));
+    // The public half of the damaged key is of the second.
+    assert_eq!(lines[0]["places"].as_array().map(Vec::len), Some(3));
     assert_eq!(lines[0]["keys"].as_array().map(Vec::len), Some(2));
     assert_eq!(lines[0]["keys"][0]["bits"], 2048);
     assert!(
@@ -62,7 +63,7 @@ fn reports_say_what_was_found_and_no_secret() {
     let summary = &lines.last().expect("the last")["summary"];
     for (name, number) in [
         ("files", 4),
-        ("keys", 2),
+        ("keys", 3),
         ("critical", 1),
         ("high", 1),
         ("medium", 1),
@@ -88,15 +89,24 @@ fn reports_say_what_was_found_and_no_secret() {
     }
     let uri = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str();
     assert!(uri.is_some_and(|uri| uri.ends_with("/a%20%3C%26%22%3E.pem")), "{uri:?}");
-    assert_eq!(results[0]["relatedLocations"].as_array().map(Vec::len), Some(1));
+    assert_eq!(results[0]["relatedLocations"].as_array().map(Vec::len), Some(2));
 
     let xml = &texts[2];
     assert!(xml.contains("tests=\"4\" failures=\"4\""), "{xml}");
     assert_eq!(xml.matches("<failure ").count(), 4);
     assert!(xml.contains("a &lt;&amp;&quot;&gt;.pem"));
-    let mild = junit(&report, Severity::Critical);
-    assert!(mild.contains("tests=\"4\" failures=\"2\""), "{mild}");
+    let mild = junit(&report, Some(Severity::Critical));
+    assert!(mild.contains("tests=\"4\" failures=\"3\""), "{mild}");
     assert_eq!(mild.matches("<system-out>").count(), 2);
+    let never = junit(&report, None);
+    assert!(never.contains("tests=\"4\" failures=\"0\""), "{never}");
+    assert_eq!(
+        (
+            never.matches("<system-out>").count(),
+            never.matches("<failure ").count()
+        ),
+        (4, 0)
+    );
 }
 
 #[test]

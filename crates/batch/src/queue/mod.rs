@@ -18,7 +18,6 @@ mod tasks;
 use std::{
     mem,
     sync::Arc,
-    task::Waker,
     time::{Duration, Instant},
 };
 
@@ -32,7 +31,7 @@ use crate::{
     statistics::Waits,
     sync::{Condvar, Mutex, MutexGuard, thread},
 };
-use state::{QUIET_PASSES, Size, Stage, State, Waiter};
+use state::{QUIET_PASSES, Size, Stage, State, Waiter, shielded, wake};
 
 pub use jobs::{JobQueue, TakeBack, Ticket};
 
@@ -216,11 +215,10 @@ impl Queue {
             requests.push((place, request.blocks.take().expect("its pass begins now")));
         }
         // Some that were reserved for this pass may not have fitted.
-        let leaders = self.hand_over(&mut state);
-        let tasks = self.make_room(&mut state);
+        let mut waiters = self.hand_over(&mut state);
+        waiters.extend(self.make_room(&mut state));
         drop(state);
-        leaders.into_iter().for_each(Waiter::wake);
-        tasks.into_iter().for_each(Waker::wake);
+        wake(waiters);
 
         // Those of one key stand together, in case each key computes for itself.
         requests.sort_by_key(|(_, blocks)| blocks.key.id);
@@ -240,15 +238,19 @@ impl Queue {
                 continue;
             }
             let request = &mut state.requests[place];
-            if !matches!(request.waiter, Waiter::Task(_)) || !matches!(request.stage, Stage::Abandoned) {
-                waiters.push(request.waiter.clone());
+            if let Stage::Abandoned = request.stage {
+                // A task is gone; a thread is to learn that its request was taken back.
+                if let Waiter::Thread(thread) = &request.waiter {
+                    waiters.push(Waiter::Thread(thread.clone()));
+                }
+                abandoned.push(state.requests.remove(place));
+                continue;
             }
-            match request.stage {
-                Stage::Abandoned => abandoned.push(state.requests.remove(place)),
-                _ => request.stage = Stage::Done(outcome),
-            }
+            waiters.push(mem::replace(&mut request.waiter, Waiter::Job));
+            request.stage = Stage::Done(outcome);
         }
         self.end(state, waiters);
+        shielded(|| drop(abandoned));
         own
     }
 
@@ -256,11 +258,10 @@ impl Queue {
     fn end(&self, mut state: MutexGuard<'_, State>, mut waiters: Vec<Waiter>) {
         state.running -= 1;
         waiters.extend(self.hand_over(&mut state));
-        let tasks = self.make_room(&mut state);
+        waiters.extend(self.make_room(&mut state));
         // Not under the lock: a waker may drop a task, and with it another operation.
         drop(state);
-        waiters.into_iter().for_each(Waiter::wake);
-        tasks.into_iter().for_each(Waker::wake);
+        wake(waiters);
     }
 
     /// Passes begin that may: returns the threads that lead them. Workers see for themselves.
@@ -268,13 +269,13 @@ impl Queue {
         let mut leaders = Vec::new();
         while let Some((size, place)) = self.next(state) {
             let request = &state.requests[place];
-            let Waiter::Thread(_) = request.waiter else {
+            let Waiter::Thread(thread) = &request.waiter else {
                 if state.idle_workers > 0 {
                     self.work.notify_one();
                 }
                 break;
             };
-            leaders.push(request.waiter.clone());
+            leaders.push(Waiter::Thread(thread.clone()));
             let blocks = request.count;
             state.leave(size, Stage::Leading);
             state.begin(size, blocks);
@@ -303,16 +304,18 @@ impl Queue {
         }
     }
 
-    /// Lets in who waits for room, if there is any: threads by themselves, tasks by these wakers. All of them, for one
-    /// may be gone.
-    fn make_room(&self, state: &mut State) -> Vec<Waker> {
+    /// Tells those who wait for room, if there is any: threads here, tasks by the wakers that it returns. All of them,
+    /// for one may be gone.
+    fn make_room(&self, state: &mut State) -> Vec<Waiter> {
         if state.queued >= self.limits.waiting {
             return Vec::new();
         }
         if state.threads_for_room > 0 {
             self.room.notify_all();
         }
-        std::mem::take(&mut state.for_room)
+        let outside = mem::take(&mut state.outside);
+        let waiter = |place: usize| mem::replace(&mut state.requests[place].waiter, Waiter::Job);
+        outside.into_iter().map(waiter).collect()
     }
 }
 
@@ -332,7 +335,7 @@ mod tests {
     use super::*;
     use crate::Keys;
     use rsalab_rsa::{CpuBackend, PrivateKey};
-    use std::task::Poll;
+    use std::task::{Poll, Waker};
 
     /// As it is in a child: another process made the queue, and holds its lock.
     #[test]

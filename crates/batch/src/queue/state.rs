@@ -1,6 +1,11 @@
 //! Requests, and where each of them stands.
 
-use std::{collections::VecDeque, task::Waker, time::Instant};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::Waker,
+    time::Instant,
+};
 
 use slab::Slab;
 
@@ -31,8 +36,8 @@ pub(super) struct State {
     pub(super) lingering: usize,
     /// Threads that have not entered.
     pub(super) threads_for_room: usize,
-    /// Tasks that have not entered.
-    pub(super) for_room: Vec<Waker>,
+    /// Requests of tasks that have not entered, and are to be woken when there is room.
+    pub(super) outside: BTreeSet<usize>,
     pub(super) is_closed: bool,
 }
 
@@ -60,15 +65,17 @@ pub(super) struct Request {
     pub(super) stage: Stage,
 }
 
-#[derive(Clone)]
+/// Not to be cloned or dropped under the lock: a waker is somebody else's code.
 pub(super) enum Waiter {
     Thread(Thread),
     Task(Waker),
-    /// Looks by itself, when its event loop resumes it.
+    /// Looks by itself: a job, when its event loop resumes it, or a task that was woken.
     Job,
 }
 
 pub(super) enum Stage {
+    /// A task's, which has not entered: there was no room.
+    Outside,
     Waiting,
     /// It is the waiter's turn to compute.
     Leading,
@@ -78,14 +85,26 @@ pub(super) enum Stage {
     Done(Outcome),
 }
 
-impl Waiter {
-    pub(super) fn wake(self) {
-        match self {
+/// Wakes those who wait, not under the lock: threads first, for a waker may take its time, or panic.
+pub(super) fn wake(waiters: Vec<Waiter>) {
+    let mut wakers = Vec::new();
+    for waiter in waiters {
+        match waiter {
             Waiter::Thread(thread) => thread.unpark(),
-            Waiter::Task(waker) => waker.wake(),
+            Waiter::Task(waker) => wakers.push(waker),
             Waiter::Job => {}
         }
     }
+    for waker in wakers {
+        shielded(|| waker.wake());
+    }
+}
+
+/// Calls what wakers do. If one panics, the others are woken all the same, and the thread, which may be a worker, goes
+/// on.
+pub(super) fn shielded(call: impl FnOnce()) {
+    // The hook has reported the panic.
+    let _ = catch_unwind(AssertUnwindSafe(call));
 }
 
 impl Size {
@@ -114,7 +133,7 @@ impl State {
             idle_workers: 0,
             lingering: 0,
             threads_for_room: 0,
-            for_room: Vec::new(),
+            outside: BTreeSet::new(),
             is_closed: false,
         }
     }
@@ -173,6 +192,17 @@ impl State {
         self.queued += 1;
     }
 
+    /// A request that was outside enters: its wait begins now.
+    pub(super) fn let_in(&mut self, place: usize) {
+        self.outside.remove(&place);
+        self.arrivals += 1;
+        let request = &mut self.requests[place];
+        request.arrival = self.arrivals;
+        request.since = Instant::now();
+        request.stage = Stage::Waiting;
+        self.enter(place);
+    }
+
     /// The first of a size waits no longer.
     pub(super) fn leave(&mut self, size: usize, stage: Stage) {
         let size = &mut self.sizes[size];
@@ -226,6 +256,9 @@ impl State {
                 return None;
             }
             Stage::Leading | Stage::Abandoned => return None,
+            Stage::Outside => {
+                self.outside.remove(&place);
+            }
             Stage::Waiting => self.withdraw(place),
             Stage::Done(_) => {}
         }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     Queue,
-    state::{Stage, Waiter},
+    state::{Stage, State, Waiter, wake},
 };
 use crate::{
     Error,
@@ -16,24 +16,33 @@ use crate::{
 };
 
 impl Queue {
-    /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is
-    /// taken if it enters.
-    pub(crate) fn enter(self: &Arc<Self>, blocks: &mut Option<Blocks>, waker: &Waker) -> Result<Option<usize>, Error> {
+    /// Enters a task's request, and returns its place. If as many wait as may it stays outside, and the task is woken
+    /// when there is room. `blocks` is taken.
+    pub(crate) fn enter(self: &Arc<Self>, blocks: &mut Option<Blocks>, waker: &Waker) -> Result<usize, Error> {
         if self.is_forked() {
             return Err(Error::Forked);
         }
-        let items = blocks.as_ref().map_or(Ok(1), |blocks| blocks.key.items());
-        let items = items.map_err(Error::failed)?;
-        let mut state = self.lock();
-        if state.queued >= self.limits.waiting {
-            state.for_room.push(waker.clone());
-            return Ok(None);
-        }
         let blocks = blocks.take().expect("it has not entered yet");
+        let items = blocks.key.items().map_err(Error::failed)?;
+        let waiter = Waiter::Task(waker.clone());
+        let mut state = self.lock();
         let size = state.size(&blocks.key, items);
-        let place = state.add(size, blocks, Waiter::Task(waker.clone()), Stage::Waiting);
-        state.enter(place);
-        self.tell_lingering(&state);
+        let place = state.add(size, blocks, waiter, Stage::Outside);
+        let let_in = self.let_in(&mut state, place);
+        let forgotten = let_in.is_err().then(|| state.forget(place));
+        drop(state);
+        drop(forgotten);
+        let_in.map(|()| place)
+    }
+
+    /// Lets a request in that is outside, if there is room, and sees to it that a worker computes for it.
+    fn let_in(self: &Arc<Self>, state: &mut State, place: usize) -> Result<(), Error> {
+        if state.queued >= self.limits.waiting {
+            state.outside.insert(place);
+            return Ok(());
+        }
+        state.let_in(place);
+        self.tell_lingering(state);
         if state.idle_workers > 0 {
             self.work.notify_one();
         } else if state.workers < self.limits.passes {
@@ -45,33 +54,43 @@ impl Queue {
             if let Err(error) = started {
                 state.workers -= 1;
                 if state.workers == 0 {
-                    state.forget(place);
                     return Err(Error::Failed {
                         reason: format!("no thread can be started: {error}"),
                     });
                 }
             }
         }
-        Ok(Some(place))
+        Ok(())
     }
 
-    /// A task's answer, if it is there.
-    pub(crate) fn poll(&self, place: usize, waker: &Waker) -> Poll<Outcome> {
+    /// A task's answer, if it is there. A request that is outside enters, if there is room.
+    pub(crate) fn poll(self: &Arc<Self>, place: usize, waker: &Waker) -> Poll<Outcome> {
         if self.is_forked() {
             return Poll::Ready(Err(Error::Forked));
         }
+        let waiter = Waiter::Task(waker.clone());
         let mut state = self.lock();
         let request = &mut state.requests[place];
         if let Stage::Done(_) = request.stage {
-            return Poll::Ready(state.take(place));
+            let outcome = state.take(place);
+            drop(state);
+            return Poll::Ready(outcome);
         }
-        let before = std::mem::replace(&mut request.waiter, Waiter::Task(waker.clone()));
+        let before = std::mem::replace(&mut request.waiter, waiter);
+        let mut forgotten = None;
+        let mut polled = Poll::Pending;
+        if matches!(request.stage, Stage::Outside)
+            && let Err(error) = self.let_in(&mut state, place)
+        {
+            forgotten = state.forget(place);
+            polled = Poll::Ready(Err(error));
+        }
         drop(state);
-        drop(before);
-        Poll::Pending
+        drop((before, forgotten));
+        polled
     }
 
-    /// Forgets a task's request: it is not computed, unless its pass has begun.
+    /// Forgets a task's request, and its waker: it is not computed, unless its pass has begun.
     pub(crate) fn abandon(&self, place: usize) {
         if self.is_forked() {
             return;
@@ -80,8 +99,8 @@ impl Queue {
         let forgotten = state.forget(place);
         let tasks = self.make_room(&mut state);
         drop(state);
+        wake(tasks);
         drop(forgotten);
-        tasks.into_iter().for_each(Waker::wake);
     }
 
     /// A worker: computes for tasks until the queue is closed.

@@ -2,8 +2,11 @@
 
 use std::{
     pin::Pin,
-    sync::OnceLock,
-    task::{Context, Poll},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
     thread,
     time::{Duration, Instant},
 };
@@ -414,4 +417,110 @@ fn wakers_of_the_last_poll_are_woken() {
     );
     gate.let_through(1);
     block_on(operation).unwrap();
+}
+
+#[test]
+fn candidates_are_sieved_and_searched_for_as_the_back_end_likes_it() {
+    let gate = Gate::open();
+    let batcher = through(&gate).build().unwrap();
+    assert_eq!(batcher.searches(), gate.searches());
+    drop(batcher.sieve(512));
+    assert_eq!(gate.sieves(), 1);
+}
+
+/// A task that panics when it is woken.
+struct Panicking;
+
+impl Wake for Panicking {
+    fn wake(self: Arc<Self>) {
+        panic!("as the test wants it");
+    }
+}
+
+/// How often a task was woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_waker_that_panics_harms_nobody_else() {
+    let block = block(&keys()[0], 0);
+    let panicking = Waker::from(Arc::new(Panicking));
+    let poll_badly = |operation: &mut Operation| {
+        let polled = operation.poll_unpin(&mut Context::from_waker(&panicking));
+        assert!(polled.is_pending());
+    };
+
+    // A worker computes for the task and for two threads.
+    let gate = Gate::closed();
+    let batcher = through(&gate).passes(1).build().unwrap();
+    thread::scope(|scope| {
+        let ask = || scope.spawn(|| batcher.private(0, &block).unwrap());
+        ask();
+        gate.wait_for_passes(1);
+        let mut bad = batcher.private_async(0, &block).unwrap();
+        poll_badly(&mut bad);
+        let threads = [ask(), ask()];
+        wait_for_requests(&batcher, 3);
+        gate.let_through(3);
+        threads.into_iter().for_each(|asked| drop(asked.join().unwrap()));
+        assert_eq!(*block_on(bad).unwrap(), block);
+        // The worker goes on: it computes for another task.
+        assert_eq!(*block_on(batcher.private_async(0, &block).unwrap()).unwrap(), block);
+    });
+    assert_eq!(gate.passes(), [1, 3, 1]);
+
+    // A thread that ends its pass tells those who wait for room.
+    let gate = Gate::closed();
+    let batcher = through(&gate).passes(1).waiting(1).build().unwrap();
+    thread::scope(|scope| {
+        let ask = || {
+            scope.spawn(|| batcher.private(0, &block).unwrap());
+        };
+        ask();
+        gate.wait_for_passes(1);
+        ask();
+        wait_for_requests(&batcher, 1);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let [mut bad, mut good] = [(); 2].map(|()| batcher.private_async(0, &block).unwrap());
+        poll_badly(&mut bad);
+        assert!(good.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        gate.let_through(10);
+        until(|| woken.0.load(Ordering::Relaxed) == 1);
+        assert_eq!(*block_on(good).unwrap(), block);
+        assert_eq!(*block_on(bad).unwrap(), block);
+    });
+}
+
+#[test]
+fn a_task_that_waits_for_room_leaves_one_waker_and_takes_it_along() {
+    let gate = Gate::closed();
+    let batcher = through(&gate).passes(1).waiting(1).build().unwrap();
+    let block = block(&keys()[0], 0);
+    let woken = Arc::new(Woken::default());
+    thread::scope(|scope| {
+        let ask = || {
+            scope.spawn(|| batcher.private(0, &block).unwrap());
+        };
+        ask();
+        gate.wait_for_passes(1);
+        ask();
+        wait_for_requests(&batcher, 1);
+        let mut operation = batcher.private_async(0, &block).unwrap();
+        for _ in 0..5 {
+            let waker = Waker::from(Arc::clone(&woken));
+            assert!(operation.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        }
+        assert_eq!((batcher.waiting(), Arc::strong_count(&woken)), (1, 2));
+        drop(operation);
+        assert_eq!(Arc::strong_count(&woken), 1);
+        gate.let_through(2);
+    });
+    assert_eq!((gate.passes(), woken.0.load(Ordering::Relaxed)), (vec![1, 1], 0));
 }

@@ -64,6 +64,18 @@ fn numbers_are_given_once() {
     }
 }
 
+/// Whoever looked a key up is answered though it is removed before he asks.
+#[test]
+fn a_key_that_was_looked_up_goes_on() {
+    let key = &keys()[0];
+    let batcher = Batcher::builder().key(key).build().unwrap();
+    let found = batcher.key(0).unwrap();
+    batcher.remove(&[0]).unwrap();
+    assert!(is_unknown(batcher.key(0), 0));
+    let result = batcher.private_with(&found, &block(key, 5)).unwrap();
+    assert!(is_valid(key, &block(key, 5), &result));
+}
+
 /// Requests of a removed key that run, or wait, are answered; it is wiped with the last of them, and before that one's
 /// answer is given out.
 #[test]

@@ -25,7 +25,7 @@ use super::{
 /// --against; on several machines, --shard, 'rsalab audit plan' and 'rsalab audit merge'.
 ///
 /// Exit code 0: nothing of the severity of --fail-on or worse was found. Exit code 3: something was. Exit code 5: a
-/// PATH is not there, or a report cannot be written.
+/// PATH is not there, or a report cannot be written. Exit code 6: the system gives no random numbers.
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,

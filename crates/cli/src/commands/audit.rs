@@ -7,7 +7,7 @@ mod shown;
 mod takes;
 mod work;
 
-use rsalab_audit::{Inventory, Options, Share, Store};
+use rsalab_audit::{Examined, Inventory, Options, Share, Store};
 use rsalab_study::number;
 
 pub(super) use self::parts::estimate_of_part;
@@ -55,20 +55,28 @@ pub(crate) fn run(arguments: &Audit, log: Log) -> Result<()> {
             bytes(store.bytes())
         ));
     }
-    let Some(examined) = examine(&options, &inventory, arguments.estimate, log)? else {
+    let Some(examined) = examine(&options, &inventory, arguments, log)? else {
         return Ok(());
     };
+    let saved = save(&examined, arguments, &mut store, log);
+    // What was found is said even if it could not be saved.
+    let concluded = conclude(examined.report(), &arguments.found, arguments.json.json, None);
+    saved.and(concluded)
+}
+
+/// Saves the keys, or adds them to those that they were compared with.
+fn save(examined: &Examined, arguments: &Audit, store: &mut Option<Store>, log: Log) -> Result<()> {
     if let Some(folder) = &arguments.save {
         let saved = examined.save(folder).map_err(refused)?;
         note_saved(&saved, log);
     }
     if arguments.add
-        && let Some(store) = &mut store
+        && let Some(store) = store
     {
         examined.add_to(store).map_err(refused)?;
         note_saved(store, log);
     }
-    conclude(examined.report(), &arguments.found, arguments.json.json, None)
+    Ok(())
 }
 
 fn note_saved(store: &Store, log: Log) {

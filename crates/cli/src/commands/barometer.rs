@@ -82,22 +82,14 @@ fn verify(arguments: &BarometerVerify) -> Result<()> {
     let mut verified = Vec::new();
     let mut gravest: Option<Failure> = None;
     for path in &arguments.files {
-        let (outcome, failure) = match of_file(path, &programs) {
-            Ok(entry) => (Ok(entry), None),
-            Err(failure) => (Err(failure.to_string()), Some(failure)),
+        let (cpu, refusals, failure) = match of_file(path, &programs) {
+            Ok(entry) => (Some(printable(&entry.cpu)), Vec::new(), None),
+            Err(Unfit { reasons, failure }) => (None, reasons, Some(failure)),
         };
-        let file = printable(&path.display().to_string());
-        verified.push(match outcome {
-            Ok(entry) => Verified {
-                file,
-                cpu: Some(printable(&entry.cpu)),
-                refusals: Vec::new(),
-            },
-            Err(sentences) => Verified {
-                file,
-                cpu: None,
-                refusals: sentences.lines().map(str::to_owned).collect(),
-            },
+        verified.push(Verified {
+            file: printable(&path.display().to_string()),
+            cpu,
+            refusals,
         });
         let is_graver = |failure: &Failure| gravest.as_ref().is_none_or(|known| known.class() < failure.class());
         if let Some(failure) = failure.filter(is_graver) {
@@ -107,7 +99,10 @@ fn verify(arguments: &BarometerVerify) -> Result<()> {
     let printed = output::print(arguments.json.json, &verified, || {
         let line = |one: &Verified| match &one.cpu {
             Some(cpu) => format!("{}: OK, {cpu}\n", one.file),
-            None => format!("{}: REFUSED\n", one.file),
+            None => {
+                let reasons = one.refusals.iter().map(|reason| format!("  {reason}\n"));
+                format!("{}: REFUSED\n{}", one.file, reasons.collect::<String>())
+            }
         };
         verified.iter().map(line).collect()
     });
@@ -131,7 +126,7 @@ fn page(arguments: &BarometerPage) -> Result<()> {
     paths.sort();
     let mut verified = Vec::new();
     for path in paths {
-        let entry = of_file(&path, &listed)?;
+        let entry = of_file(&path, &listed).map_err(|unfit| unfit.failure)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         verified.push((printable(&name.unwrap_or_default()), entry));
     }
@@ -152,18 +147,34 @@ fn programs(path: Option<&Path>) -> Result<Vec<KnownProgram>> {
     })
 }
 
+/// Why a file is no entry: each reason, and all of them as a failure.
+struct Unfit {
+    reasons: Vec<String>,
+    failure: Failure,
+}
+
 /// An entry that nothing is against.
-fn of_file(path: &Path, programs: &[KnownProgram]) -> Result<Entry> {
-    let file = File::open(path).map_err(|error| failure(path, EntryError::Io(error)))?;
-    let entry = Entry::read(file).map_err(|error| failure(path, error))?;
+fn of_file(path: &Path, programs: &[KnownProgram]) -> Result<Entry, Unfit> {
+    let unread = |error| {
+        let failure = failure(path, error);
+        Unfit {
+            reasons: vec![failure.sentence()],
+            failure,
+        }
+    };
+    let file = File::open(path).map_err(|error| unread(EntryError::Io(error)))?;
+    let entry = Entry::read(file).map_err(unread)?;
     let refusals = barometer::verify(&entry, programs);
     match refusals.is_empty() {
         true => Ok(entry),
-        false => Err(refused(path, &refusals.iter().collect::<Vec<_>>())),
+        false => Err(Unfit {
+            reasons: refusals.iter().map(|refusal| printable(&refusal.to_string())).collect(),
+            failure: refused(path, &refusals.iter().collect::<Vec<_>>()),
+        }),
     }
 }
 
-/// The most refusals that are printed: a failure has six lines.
+/// The most refusals in the sentence of a failure.
 const SHOWN: usize = 4;
 
 fn refused(path: &Path, refusals: &[&Refusal]) -> Failure {
@@ -178,7 +189,7 @@ fn refused(path: &Path, refusals: &[&Refusal]) -> Failure {
     let name = printable(&path.display().to_string());
     Failure::new(
         Class::Verification,
-        format!("{name} is refused: {}", sentences.join("\n")),
+        format!("{name} is refused: {}", sentences.join("; ")),
     )
 }
 

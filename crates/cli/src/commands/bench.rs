@@ -17,6 +17,7 @@ use crate::{
     arguments::Bench,
     exit::{Class, Failure, Result},
     output::{self, Log},
+    printable::printable,
     profiles,
     progress::Follower,
     signals::Stop,
@@ -154,7 +155,7 @@ fn shown(rows: &[Row]) -> String {
         text += &adjusted(same_size);
     }
     for (index, note) in notes.iter().enumerate() {
-        text += &format!("[{}] {note}\n", index + 1);
+        text += &format!("[{}] {}\n", index + 1, printable(note));
     }
     text
 }

@@ -115,7 +115,8 @@ fn shown(compared: &Comparison) -> String {
         text.push('\n');
     }
     for sentence in compared.summary() {
-        text += &sentence;
+        // Names of engines come from files.
+        text += &printable(&sentence);
         text.push('\n');
     }
     text

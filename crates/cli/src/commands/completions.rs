@@ -12,5 +12,5 @@ use crate::{
 pub(crate) fn run(completions: &Completions) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(completions.shell, &mut Arguments::command(), "rsalab", &mut script);
-    output::report(&String::from_utf8_lossy(&script))
+    output::report_lines(&String::from_utf8_lossy(&script))
 }

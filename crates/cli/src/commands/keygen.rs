@@ -49,7 +49,7 @@ use self::{
 use super::key_writer::KeyWriter;
 use crate::{
     arguments::{KeyFormat, Keygen},
-    exit::{Class, Failure, Result},
+    exit::{self, Class, Failure, Result},
     kernels,
     output::{self, Log},
     passwords::{self, Password},
@@ -130,7 +130,11 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let before = count - missing.len() as u64;
     steps::ended(|| format!("place: open; {} of {} to be made", missing.len(), counted(count)));
     if before > 0 {
-        log.note(format_args!("{before} of {count} keys are there already"));
+        log.note(format_args!(
+            "{} of {} are there already",
+            number::whole(before),
+            counted(count)
+        ));
     }
     let begun = Instant::now();
     let mut threads = arguments.threads.count();
@@ -160,7 +164,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     });
     let total = before + made;
     if let Some(class) = stop.class().filter(|_| total < count) {
-        let what = format!("stopped: {total} of {count} keys are made");
+        let what = format!("stopped: {} of {} are made", number::whole(total), counted(count));
         return Err(Failure::new(class, what).advice(match destination.is_stream() {
             false => "the same command makes the others",
             true => "rsalab cannot continue a stream: the same command begins anew",
@@ -216,7 +220,7 @@ impl<'a> Report<'a> {
 fn kept(failure: Failure, destination: &mut Destination, count: u64) -> Failure {
     match destination.abandon() {
         Some((kept, place)) => failure
-            .among(&format!("{kept} of {count} keys are made, in {place}"))
+            .among(&format!("{kept} of {} are made, in {place}", counted(count)))
             .or_advice("the same command makes the others"),
         None => failure,
     }
@@ -271,8 +275,7 @@ fn is_complete(out: &Path, header: &Header, count: u64) -> Result<bool> {
     }
     let found = part::Manifest::read(out, &manifest);
     let found = found.and_then(|found| found.check(out, &manifest).map(|()| found));
-    let found =
-        found.map_err(|error| Failure::new(Class::Input, "the part that is there is not taken").because(error))?;
+    let found = found.map_err(|error| exit::of_manifest("the part that is there is not taken", error))?;
     let wanted = header.part.map(|part| part.part);
     match (Some(found.part), found.plan_sha256, found.items) == (wanted, header.plan_sha256(), count) {
         true => Ok(true),

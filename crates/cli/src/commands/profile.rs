@@ -13,6 +13,7 @@ use crate::{
     exit::{Class, Failure, Result},
     files::Privacy,
     output::{self, Log},
+    printable::printable,
     table::Table,
 };
 
@@ -52,8 +53,8 @@ fn note(made: &Made, with_disturbed: bool, log: Log) {
     if made.disturbed > 0 {
         let cells = number::counted(made.disturbed, "cell");
         log.note(match with_disturbed {
-            true => format!("{cells} of it were disturbed, and are used nevertheless"),
-            false => format!("{cells} of it were disturbed: the operations and sizes that have one are left out"),
+            true => format!("disturbed, and used nevertheless: {cells}"),
+            false => format!("disturbed: {cells}, whose operations and sizes are left out"),
         });
     }
 }
@@ -112,7 +113,7 @@ fn shown(profile: &Profile) -> String {
         .left("fastest engine", |choice| choice.engine.clone())
         .right("its speed ÷ own", |choice| number::significant(choice.engine_times))
         .render();
-    format!("{}\n{table}", profile.cpu)
+    format!("{}\n{table}", printable(&profile.cpu.to_string()))
 }
 
 fn shown_compared(compared: &[Compared]) -> String {

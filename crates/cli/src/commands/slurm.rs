@@ -26,7 +26,10 @@ use rsalab_study::{
 
 use super::{audit::estimate_of_part, selection::registry, study};
 use crate::{
-    arguments::{Arguments, Command, JobOptions, Keygen, Slurm, SlurmAudit, SlurmKeygen, SlurmStudy, Study},
+    arguments::{
+        Arguments, Command, JobOptions, Keygen, MeasureOptions, Slurm, SlurmAudit, SlurmKeygen, SlurmStudy, Study,
+        ThreadsOption,
+    },
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     kernels,
@@ -75,10 +78,7 @@ fn keygen(arguments: &SlurmKeygen, log: Log) -> Result<()> {
         None => keys as f64 * seconds_of_a_key(&keygen)? / job.cpus as f64,
     };
     let whole = if arguments.index { "keys.jsonl" } else { "keys.tar" };
-    let threads = match arguments.options.iter().any(|word| word == "--threads") {
-        true => "",
-        false => " --threads \"$SLURM_CPUS_PER_TASK\"",
-    };
+    let threads = threads_of_task(&keygen.threads);
     let command = format!(
         "keygen {}{threads} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"/$SLURM_ARRAY_TASK_ID.tar\"",
         quoted(&arguments.options),
@@ -125,10 +125,15 @@ fn study_in_parts(arguments: &SlurmStudy, log: Log) -> Result<()> {
     let seconds = longest.map_err(|error: rsalab_study::Error| Failure::from(error))?;
     let plan_file = folder.join("plan.toml");
     files::create(&[(&plan_file, plan.to_toml().as_bytes(), Privacy::Public)])?;
-    let unoptimised = match typed.measure.allow_unoptimised {
-        true => " --allow-unoptimised",
-        false => "",
-    };
+    // All other options are in the plan.
+    let MeasureOptions {
+        allow_unoptimised,
+        give_up_after,
+    } = typed.measure;
+    let mut measure = format!(" --give-up-after {give_up_after}");
+    if allow_unoptimised {
+        measure += " --allow-unoptimised";
+    }
     let parts = quoted_path(&folder.join("parts"));
     let script = Scripts {
         name: "rsalab-study",
@@ -142,7 +147,7 @@ fn study_in_parts(arguments: &SlurmStudy, log: Log) -> Result<()> {
         memory: None,
         exclusive: !arguments.shared_nodes,
         command: format!(
-            "study {} --quiet{unoptimised} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {parts}\"/$SLURM_ARRAY_TASK_ID\"",
+            "study {} --quiet{measure} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {parts}\"/$SLURM_ARRAY_TASK_ID\"",
             quoted_path(&plan_file),
             job.parts,
         ),
@@ -179,18 +184,11 @@ fn audit(arguments: &SlurmAudit, log: Log) -> Result<()> {
             return Err(Failure::new(Class::Usage, what).advice("name the minutes of a task by --time"));
         }
     };
-    let has = |option: &str| {
-        let begins = |word: &OsString| word.as_encoded_bytes().starts_with(option.as_bytes());
-        arguments.options.iter().any(begins)
-    };
-    let threads = match has("--threads") {
-        true => "",
-        false => " --threads \"$SLURM_CPUS_PER_TASK\"",
-    };
+    let threads = threads_of_task(&typed.read.threads);
     let own = folder.join("scratch");
-    let scratch = match has("--scratch") {
-        true => String::new(),
-        false => format!(" --scratch {}", quoted_path(&own)),
+    let scratch = match &typed.read.scratch {
+        Some(_) => String::new(),
+        None => format!(" --scratch {}", quoted_path(&own)),
     };
     let parts = quoted_path(&folder.join("parts"));
     let script = Scripts {
@@ -240,6 +238,14 @@ fn place(out: &Path) -> Result<PathBuf> {
 
 fn words(own: &[&str], typed: &[OsString]) -> Vec<OsString> {
     typed.iter().cloned().chain(own.iter().map(OsString::from)).collect()
+}
+
+/// The option for as many threads as a task has CPUs, unless others were asked for.
+fn threads_of_task(asked: &ThreadsOption) -> &'static str {
+    match asked.threads {
+        Some(_) => "",
+        None => " --threads \"$SLURM_CPUS_PER_TASK\"",
+    }
 }
 
 /// A command line of this program, parsed.

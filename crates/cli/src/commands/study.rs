@@ -13,12 +13,13 @@ use std::{
 
 use jiff::ZonedDateTime;
 use rsalab_engines::Registry;
+use rsalab_rsa::format::is_key_text;
 use rsalab_study::{
     Study, articles,
     plan::{Engines, Host, MAX_TEXT, Plan, Preset, Threads},
     report::{self, Report},
     run::Environment,
-    store::{self, Ending, Store},
+    store::{self, Ending, Store, StoreError},
 };
 
 pub(super) use self::part::merge_parts;
@@ -93,10 +94,11 @@ fn create_named(
     let mut number = 1;
     loop {
         let directory = directory(number);
-        // Whoever makes it first has it: the other is told that there is one already, or that it is in use.
+        // Whoever makes it first has it: the other is told that there is one already, or that it is in use. Anything
+        // else that is wrong would be wrong of the next name, too.
         if directory.symlink_metadata().is_err() {
             match create(&directory) {
-                Err(error) if directory.join(store::FILE).exists() || directory.join(store::LOCK_FILE).exists() => {
+                Err(rsalab_study::Error::Store(error @ (StoreError::Exists(_) | StoreError::InUse { .. }))) => {
                     steps::ended(|| format!("{}: {error}", directory.display()));
                 }
                 created => return created,
@@ -119,7 +121,7 @@ fn print_plan(arguments: &arguments::Study) -> Result<()> {
     check_kernels(&plan, &registry)?;
     let groups = plan.groups(&host).map_err(rsalab_study::Error::from);
     groups.map_err(|error| blame_option(error, arguments))?;
-    output::report(&plan.to_toml())
+    output::report_lines(&plan.to_toml())
 }
 
 /// Continues a study.
@@ -135,8 +137,8 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
 /// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
 pub(crate) fn report(arguments: &arguments::Report, log: Log) -> Result<()> {
     let place = &arguments.directory;
-    let is_results =
-        arguments.out.is_some() || arguments.into.is_some() || place.extension().is_some_and(|ending| ending == "json");
+    let ends_in = |known: &str| place.extension().is_some_and(|ending| ending == known);
+    let is_results = arguments.out.is_some() || arguments.into.is_some() || ends_in("json") || ends_in("gz");
     if is_results && place.is_file() {
         return report_again(arguments);
     }
@@ -368,6 +370,10 @@ fn own_text(arguments: &arguments::Study) -> Result<Option<String>> {
     if bytes.len() > MAX_TEXT {
         let what = format!("the text from {name} has more than {MAX_TEXT} bytes");
         return Err(Failure::new(Class::Usage, what).advice("use a part of it: it is stored in the study's plan"));
+    }
+    if is_key_text(&bytes) {
+        let what = format!("the text from {name} holds a key: it would be shown in the study's plan and report");
+        return Err(Failure::new(Class::Usage, what).advice("name another text"));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| {
         let what = format!("the text from {name} is not UTF-8");

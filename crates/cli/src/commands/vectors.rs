@@ -94,7 +94,19 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<()> {
             printer.print(verdict);
         });
         if let Some(class) = stop.class() {
-            return Err(Failure::new(class, "stopped before the end"));
+            // What is known so far is said.
+            let printed = printer.finish();
+            let stopped = match wrong.first() {
+                None => Failure::new(class, "stopped before the end"),
+                Some(first) => {
+                    let count = number::counted(wrong.len(), "verdict");
+                    Failure::new(
+                        class,
+                        format!("stopped before the end, {count} wrong, the first: {first}"),
+                    )
+                }
+            };
+            return printed.and(Err(stopped));
         }
         match tried {
             // Whoever named an engine that did nothing at all has no answer.
@@ -246,7 +258,7 @@ impl Printer {
     fn print(&mut self, verdict: Verdict) {
         match &mut self.verdicts {
             Some(verdicts) => verdicts.push(verdict),
-            None if self.result.is_ok() => self.result = output::report(&output::line(&verdict)),
+            None if self.result.is_ok() => self.result = output::report_lines(&output::line(&verdict)),
             None => {}
         }
     }

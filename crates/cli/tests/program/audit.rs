@@ -1,10 +1,10 @@
 //! `rsalab audit`: exit codes, reports, and nothing secret.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{assert_done, assert_failure, folder, rsalab, run, stdout};
+use crate::support::{assert_done, assert_failure, folder, program, rsalab, run, stdout};
 
 /// Two keys of 1024 bits that share a prime, and the prime, in hexadecimal.
 pub(crate) const MODULI: [&str; 2] = [
@@ -54,6 +54,30 @@ fn sound_keys_pass_and_the_manifest_is_compared() {
     assert_done(&audit(here.path(), "keys --fail-on high"));
     assert_done(&audit(here.path(), "keys --ignore missing-file"));
     assert_done(&audit(here.path(), "keys --estimate"));
+    let output = audit(here.path(), "keys --estimate --json");
+    assert_done(&output);
+    let estimate: Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    assert_eq!(estimate["files"], 6);
+    assert!(
+        estimate["bytes"].as_u64() > Some(0) && estimate["keys"].is_u64(),
+        "{estimate}"
+    );
+}
+
+#[test]
+fn findings_are_said_where_a_file_of_them_cannot_be_written_and_the_exit_code_says_that() {
+    let here = folder();
+    fs::write(here.path().join("moduli"), format!("{}\n{}\n", MODULI[0], MODULI[1])).expect("a file");
+    let twice = audit(here.path(), "moduli --sarif s --junit s");
+    assert_failure(&twice, 2, "s is named twice");
+    let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let output = Command::new(program())
+        .current_dir(here.path())
+        .args(["audit", "moduli"])
+        .stdout(full)
+        .output()
+        .expect("rsalab runs");
+    assert_failure(&output, 5, "cannot write to standard output");
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn stopped(here: &Path, options: &str, out: &str) -> (String, String) {
         .current_dir(here)
         .output()
         .expect("there is a shell");
-    assert_failure(&output, 5, "of 1000 keys are made, in ");
+    assert_failure(&output, 5, "of 1,000 keys are made, in ");
     assert_failure(&output, 5, "ulimit -f");
     assert!(!here.join(out).exists());
     (format!("{out}.part"), format!("{out}.part.jsonl"))

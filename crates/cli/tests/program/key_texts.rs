@@ -179,6 +179,18 @@ fn no_command_repeats_a_key_in_the_place_of_a_name() {
             &["key", "check", "--kernel", &form],
             &["sign", "--key", "key.pem", "--password-file", &form, "message"],
             &["text-encrypt", "--key", "public.pem", "--wrong", "--text", &form],
+            &["study", "--print-plan", "--engines", "own", "--text", &form],
+            &[
+                "slurm",
+                "study",
+                "--parts",
+                "2",
+                "--out",
+                "x",
+                "--",
+                "smoke",
+                &format!("--text={form}"),
+            ],
             &[&form],
         ] {
             let output = run(here.path(), arguments);

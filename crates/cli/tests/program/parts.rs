@@ -348,6 +348,12 @@ fn a_study_in_parts_is_one_study_afterwards() {
     assert_eq!(merged["cells"]["done"], 4, "{merged}");
     assert_done(&run(here, ["report", "whole"]));
     assert_failure(&merge(here, &["3", "1", "2"], "whole"), 5, "whole is there already");
+    // What the system refuses has its own exit code.
+    fs::rename(here.join("1/part.json"), here.join("1/kept")).expect("it is there");
+    fs::create_dir(here.join("1/part.json")).expect("a folder");
+    assert_failure(&merge(here, &["1", "2", "3"], "new"), 5, "Is a directory");
+    fs::remove_dir(here.join("1/part.json")).expect("it is there");
+    fs::rename(here.join("1/kept"), here.join("1/part.json")).expect("it is there");
     let samples = |study: &str| {
         let exported = run(here, ["export", study, "--samples"]);
         stdout(&exported).lines().count() - 1
@@ -414,7 +420,18 @@ fn scripts_for_slurm_are_shell_that_makes_parts_and_merges_them() {
     assert_eq!(keys.lines().count(), 21);
 
     let study = [
-        "slurm", "study", "--parts", "4", "--out", "study", "--", "smoke", "--bits", "512",
+        "slurm",
+        "study",
+        "--parts",
+        "4",
+        "--out",
+        "study",
+        "--",
+        "smoke",
+        "--bits",
+        "512",
+        "--give-up-after",
+        "2000",
     ];
     assert_done(&run(here, study));
     let parts = fs::read_to_string(here.join("study/parts.sbatch")).expect("a script");
@@ -422,6 +439,15 @@ fn scripts_for_slurm_are_shell_that_makes_parts_and_merges_them() {
         parts.contains("#SBATCH --exclusive") && parts.contains("--shard \"$SLURM_ARRAY_TASK_ID/4\""),
         "{parts}"
     );
+    assert!(parts.contains(" --give-up-after 2000 "), "{parts}");
+    for (out, threads) in [("joined", &["--threads=4"][..]), ("apart", &["--threads", "4"])] {
+        let typed = [
+            "slurm", "keygen", "--parts", "2", "--time", "5", "--out", out, "--", "--count", "4",
+        ];
+        assert_done(&run(here, [&typed[..], threads].concat()));
+        let parts = fs::read_to_string(here.join(out).join("parts.sbatch")).expect("a script");
+        assert!(!parts.contains("SLURM_CPUS_PER_TASK\""), "{parts}");
+    }
     let plan = fs::read_to_string(here.join("study/plan.toml")).expect("a plan");
     assert!(plan.contains("seed = "), "{plan}");
     let refused = |options: &[&str], words: &str| {

@@ -157,6 +157,7 @@ fn constant_randomness_is_refused_and_not_used() {
             "text-decrypt --key key.pem message.rsa --out secret",
             "raw-private --key key.pem --in message.enc --out secret",
             "key check key.pem",
+            "audit key.pem",
             "key convert key.pem --format jwk --out secret",
         ] {
             let output = typed(here, &shim, line);
@@ -204,6 +205,7 @@ fn a_source_that_fails_at_any_call_is_said_and_nothing_panics() {
             "sign --key key.pem message --sig sig",
             "blind request --key public.pem message",
             "key check key.pem --blocklist blocklists",
+            "audit key.pem",
             "bench --op public --bits 512 --engines own --seconds 0.1 --allow-unoptimised",
             "study smoke --engines own --bits 512 --seconds 0.1 --allow-unoptimised --out study",
         ] {

@@ -282,5 +282,9 @@ fn a_text_of_ones_own_is_studied() {
     assert_failure(&study(&["--text", "latin.txt"]), 2, "is not UTF-8");
     fs::write(here.path().join("long.txt"), vec![b'a'; 1_000_001]).expect("it can be written");
     assert_failure(&study(&["--text", "long.txt"]), 2, "more than 1000000 bytes");
+    assert_done(&run(here.path(), ["keygen", "--out", "key.pem"]));
+    let of_key = study(&["--text", "key.pem", "--print-plan"]);
+    assert_failure(&of_key, 2, "the text from key.pem holds a key");
+    assert!(of_key.stdout.is_empty());
     assert_failure(&study(&["--text-typed", "--text", "my.txt"]), 2, "cannot be used with");
 }

@@ -94,7 +94,7 @@ fn the_kernels_of_this_machine_are_listed_the_fastest_first() {
 
 #[test]
 fn messages_of_every_length_and_any_number_of_them() {
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         for len in 0..=300 {
             // Whole passes, what is left of them, and a few alone; cut within and at the borders of blocks.
             for count in [1, 3, 16, 37] {
@@ -107,7 +107,7 @@ fn messages_of_every_length_and_any_number_of_them() {
 
 #[test]
 fn any_number_of_messages() {
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         for count in 0..=70 {
             let messages: Vec<_> = (0..count).map(|place| bytes(place as u64, 32)).collect();
             agrees(kernel, &messages, |_| (0, 0));
@@ -117,7 +117,7 @@ fn any_number_of_messages() {
 
 #[test]
 fn messages_of_different_lengths() {
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         // All lengths at once, in both orders and mixed.
         let mut messages: Vec<_> = (0..=300).map(|len| bytes(len as u64, len)).collect();
         agrees(kernel, &messages, |place| (place % 65, 64 + place % 3));
@@ -152,7 +152,7 @@ fn digests_of_the_standards_examples() {
             [0xcd, 0xc7, 0x6e, 0x5c],
         ],
     ];
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         for (function, beginnings) in FUNCTIONS.into_iter().zip(beginnings) {
             // Each of them in six lanes.
             let many: Vec<_> = messages.iter().flat_map(|message| vec![message.clone(); 6]).collect();
@@ -168,7 +168,7 @@ fn digests_of_the_standards_examples() {
 /// M' of RFC 8017, section 9.1.1, step 5, of any number of messages: whole passes, and what is left.
 #[test]
 fn salted_digests_are_those_of_the_whole_message() {
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         for function in FUNCTIONS {
             for count in [0, 1, 3, 8, 15, 16, 17, 40] {
                 let halves: Vec<[Vec<u8>; 2]> = (0..count)
@@ -211,7 +211,7 @@ fn mgf1(function: Function, seed: &[u8], len: usize) -> Vec<u8> {
 
 #[test]
 fn masks_are_those_of_the_standard() {
-    for &kernel in Kernel::all() {
+    for kernel in Kernel::all() {
         for function in FUNCTIONS {
             // Seeds of one block, of more, and around the border; masks of one counter and of many.
             for seed in [0, 1, 20, 28, 32, 48, 50, 51, 52, 64, 130] {

@@ -28,6 +28,8 @@ use crate::{
 /// - `engine`: makes it, as a `Result`; an error says why its library is not here, and the tests are skipped visibly.
 /// - `program`: the worker's.
 /// - `not_offered`: the operations that it does not do; all others must be tried.
+/// - `also_offered`: of those that few engines do (imports, signatures of messages, screening and handshakes), the ones
+///   that it does.
 ///
 /// ```ignore
 /// rsalab_engines::conformance_tests! {
@@ -35,6 +37,7 @@ use crate::{
 ///     engine: Ok::<_, String>(GmpEngine),
 ///     program: env!("CARGO_BIN_EXE_rsalab-peer-gmp"),
 ///     not_offered: [Op::Sign, Op::Verify],
+///     also_offered: [],
 /// }
 /// ```
 #[macro_export]
@@ -43,7 +46,8 @@ macro_rules! conformance_tests {
         name: $name:literal,
         engine: $engine:expr,
         program: $program:expr,
-        not_offered: $not_offered:expr $(,)?
+        not_offered: $not_offered:expr,
+        also_offered: $also_offered:expr $(,)?
     ) => {
         const PEER: $crate::conformance::Peer = $crate::conformance::Peer {
             name: $name,
@@ -53,7 +57,7 @@ macro_rules! conformance_tests {
         #[test]
         fn the_worker_conforms() {
             if PEER.present($engine).is_some() {
-                PEER.conforms(&$not_offered);
+                PEER.conforms(&$not_offered, &$also_offered);
             }
         }
 
@@ -106,14 +110,19 @@ impl Peer {
             .ok()
     }
 
-    /// The worker passes the suite, and offers everything but these operations. Imports, signatures of messages,
-    /// screening and handshakes are tried where they are offered.
-    pub fn conforms(&self, not_offered: &[Op]) {
+    /// The worker passes the suite, and offers everything but the first of these operations; of imports, signatures of
+    /// messages, screening and handshakes, which few do, it offers the second and no others.
+    pub fn conforms(&self, not_offered: &[Op], also_offered: &[Op]) {
+        let few = [Op::ImportPrivate, Op::ImportVerify, Op::SignMessage, Op::Screen];
+        let is_of_few = |op: &Op| few.contains(op) || op.is_handshake();
+        assert!(also_offered.iter().all(is_of_few), "{also_offered:?}");
+        let is_expected = |op: &Op| match is_of_few(op) {
+            true => also_offered.contains(op),
+            false => !not_offered.contains(op),
+        };
+        let expected: BTreeSet<Op> = Op::ALL.into_iter().filter(is_expected).collect();
         let tried = assert_worker_conforms(&self.location(), &Scope::of_the_environment());
-        let not_offered: BTreeSet<Op> = not_offered.iter().copied().collect();
-        let some = [Op::ImportPrivate, Op::ImportVerify, Op::SignMessage, Op::Screen].into_iter();
-        let some: BTreeSet<Op> = some.chain(Op::ALL.into_iter().filter(|op| op.is_handshake())).collect();
-        assert_eq!(&tried - &some, &(&BTreeSet::from(Op::ALL) - &not_offered) - &some);
+        assert_eq!(tried, expected);
     }
 
     /// Each variant passes it at the smaller sizes: each differs from the default in one operation at least.

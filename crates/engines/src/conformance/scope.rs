@@ -1,5 +1,7 @@
 //! How much of the suite is run.
 
+use super::length::is_full;
+
 /// How much of the suite is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
@@ -31,11 +33,22 @@ impl Scope {
     }
 
     /// [`Scope::full`] where the environment says `RSALAB_CONFORMANCE=full`, else [`Scope::quick`].
+    ///
+    /// # Panics
+    /// If `RSALAB_CONFORMANCE` is neither `full` nor `quick` nor unset.
     pub fn of_the_environment() -> Self {
-        match std::env::var("RSALAB_CONFORMANCE").as_deref() {
-            Ok("full") => Scope::full(),
-            _ => Scope::quick(),
+        match Self::is_full_asked_for() {
+            true => Scope::full(),
+            false => Scope::quick(),
         }
+    }
+
+    /// Returns whether the environment says `RSALAB_CONFORMANCE=full`.
+    ///
+    /// # Panics
+    /// If `RSALAB_CONFORMANCE` is neither `full` nor `quick` nor unset.
+    pub fn is_full_asked_for() -> bool {
+        is_full()
     }
 
     /// Every size and every edge, but few inputs where they take long: seconds.

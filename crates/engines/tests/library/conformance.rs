@@ -17,17 +17,6 @@ fn seed() -> InsecureStudySeed {
     InsecureStudySeed::new(*b"the seed of the conformance keys")
 }
 
-fn is_full() -> bool {
-    std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full")
-}
-
-fn scope() -> Scope {
-    match is_full() {
-        true => Scope::full(),
-        false => Scope::quick(),
-    }
-}
-
 /// Runs the suite; the operations that were tried.
 fn passes(engine: impl Engine + 'static, scope: &Scope) -> Vec<Op> {
     let name = engine.info().name;
@@ -96,13 +85,13 @@ fn kernels_here() -> impl Iterator<Item = KernelInfo> {
 #[test]
 fn own_conforms_on_every_kernel() {
     for (place, kernel) in kernels_here().enumerate() {
-        let mut scope = scope();
+        let mut scope = Scope::of_the_environment();
         if kernel.is_for_tests() {
             // Vectors on arrays. With doubles, each product is a function of the C library: a key of 1024 bits takes a
             // minute.
             scope.sizes.truncate(1);
             scope.keys = vec![(512, 1)];
-        } else if place > 0 && !is_full() {
+        } else if place > 0 && !Scope::is_full_asked_for() {
             // Larger sizes and many inputs take most of the time; the test below has them.
             scope.sizes = vec![(768, 16), (1024, 8)];
         }
@@ -116,7 +105,7 @@ fn own_conforms_on_every_kernel_at_every_size() {
     for kernel in kernels() {
         let takes_minutes = kernel.is_for_tests() && kernel.name.starts_with("mont47");
         if !takes_minutes {
-            own_conforms_on(&kernel, &scope());
+            own_conforms_on(&kernel, &Scope::of_the_environment());
         }
     }
 }
@@ -124,24 +113,24 @@ fn own_conforms_on_every_kernel_at_every_size() {
 #[test]
 fn own_conforms_without_blinding_and_check() {
     let scope = Scope {
-        sizes: scope().sizes[..3].to_vec(),
+        sizes: Scope::of_the_environment().sizes[..3].to_vec(),
         keys: Vec::new(),
         bare: true,
-        ..scope()
+        ..Scope::of_the_environment()
     };
     assert!(passes(Own::auto(), &scope).contains(&Op::Private));
 }
 
 #[test]
 fn own_conforms_without_the_crt() {
-    let sizes = scope().sizes;
+    let sizes = Scope::of_the_environment().sizes;
     // Every kernel agrees with the others in `arith`'s tests: here the smallest size is enough for those that are slow.
     let size = |kernel: &KernelInfo| if kernel.is_for_tests() { 1 } else { 2 };
     let every = kernels_here().map(|kernel| (kernel.name, size(&kernel), false));
     let bare = (kernels()[0].name, 2, true);
     for (kernel, count, bare) in every.chain([bare]) {
         let Ok(own) = Own::with_kernel(kernel) else {
-            eprintln!("skipped: the kernel {kernel}, which this machine cannot run");
+            eprintln!("SKIPPED: the kernel {kernel}, which this machine cannot run");
             continue;
         };
         let scope = Scope {
@@ -149,7 +138,7 @@ fn own_conforms_without_the_crt() {
             keys: Vec::new(),
             variant: Some("plain".to_owned()),
             bare,
-            ..scope()
+            ..Scope::of_the_environment()
         };
         let tried = passes(own, &scope);
         assert!(tried.contains(&Op::Private) && tried.contains(&Op::Public));
@@ -159,11 +148,11 @@ fn own_conforms_without_the_crt() {
 
 #[test]
 fn textbook_conforms() {
-    let mut scope = scope();
-    if !is_full() {
+    let mut scope = Scope::of_the_environment();
+    if !Scope::is_full_asked_for() {
         // One private operation takes a good part of a second there.
         scope.sizes.retain(|(bits, _)| *bits <= 3072);
-        eprintln!("skipped: textbook above 3072 bits; RSALAB_CONFORMANCE=full runs it");
+        eprintln!("SKIPPED: textbook above 3072 bits; RSALAB_CONFORMANCE=full runs it");
     }
     let tried = passes(Textbook, &scope);
     assert_eq!(tried, [Op::Private, Op::Public, Op::TextEncrypt, Op::TextDecrypt]);
@@ -173,15 +162,17 @@ fn textbook_conforms() {
 fn every_form_of_the_textbook_conforms() {
     for form in Textbook.info().variants {
         let scope = Scope {
-            sizes: scope().sizes[..3].to_vec(),
+            sizes: Scope::of_the_environment().sizes[..3].to_vec(),
             keys: Vec::new(),
             // The form `halves` has two of its own.
             threads: 1,
             variant: Some(form.clone()),
-            ..scope()
+            ..Scope::of_the_environment()
         };
         let tried = passes(Textbook, &scope);
         if form == "halves" && !tried.contains(&Op::Private) {
+            let cpus = std::thread::available_parallelism().unwrap().get();
+            assert_eq!(cpus, 1, "there are CPUs for both halves");
             eprintln!("SKIPPED: the form halves, which takes two CPUs");
             continue;
         }

@@ -14,6 +14,8 @@ use rsalab_gpu::{Choice, Gpu, Launch, Survey, driver::faulty::Faults};
 use rsalab_measure::BlockPlan;
 use rsalab_rsa::random::InsecureStudySeed;
 
+use crate::expected;
+
 fn seed() -> InsecureStudySeed {
     InsecureStudySeed::new(*b"the seed of the conformance keys")
 }
@@ -44,6 +46,7 @@ fn faulty() -> Option<(Faults, Arc<dyn Gpu>)> {
     match opened {
         Ok(device) => Some((faults, Arc::from(device))),
         Err(failure) => {
+            assert!(!expected::cuda() && !expected::opencl(), "there is a device: {failure}");
             eprintln!("SKIPPED: {failure}");
             None
         }
@@ -54,10 +57,11 @@ fn faulty() -> Option<(Faults, Arc<dyn Gpu>)> {
 fn every_form_conforms() {
     let engine = OnDevice::new();
     if let Err(reason) = engine.supports(&job(Op::Private, None)) {
+        assert!(!expected::cuda() && !expected::opencl(), "there is a device: {reason}");
         eprintln!("SKIPPED: {reason}");
         return;
     }
-    let is_full = std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full");
+    let is_full = Scope::is_full_asked_for();
     for form in engine.info().variants {
         let scope = Scope {
             threads: 1,

@@ -1,6 +1,8 @@
 //! The library's tests, as one program: it is linked once.
 
 mod conformance;
+#[path = "../../../gpu/tests/library/expected.rs"]
+mod expected;
 mod external;
 mod faults;
 mod gpu;

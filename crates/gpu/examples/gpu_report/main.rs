@@ -6,8 +6,9 @@
 //! | `device` | what the driver and `nvidia-smi` say of it |
 //! | `rate` | instructions of a kind a second, and for a multiprocessor and clock cycle at the clock seen |
 //! | `check` | operations compared with the CPU's, and how many differ |
-//! | `speed` | operations of all calls over the time from the first to the last, with what came between; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
+//! | `speed` | operations of all calls over the time from when the first began to when the last ended, with what came between; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
 //! | `cgbn` | pairs of powers a second by CGBN's kernels, neither blinded nor checked, and how many of some results are wrong |
+//! | `failed` | a part that failed, and why: the others go on, and the exit code is 1 in the end |
 //!
 //! A private operation is blinded and checked, as the tools have it; `resident` leaves out the copies to and from the
 //! device.
@@ -16,9 +17,13 @@ mod cgbn;
 mod smi;
 mod work;
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
-use rsalab_gpu::{Choice, Launch, Survey, driver::Kernels};
+use rsalab_gpu::{Choice, Gpu, Launch, Survey, driver::Kernels};
 
 /// The options of the command line.
 pub(crate) struct Options {
@@ -31,12 +36,22 @@ pub(crate) struct Options {
     pub(crate) batch: usize,
     /// Sizes of moduli, in bits.
     pub(crate) sizes: Vec<usize>,
-    kernels: Vec<Kernels>,
+    /// Kinds of kernels, with their names on the command line.
+    kernels: Vec<(&'static str, Kernels)>,
     /// Threads that call at once, each with a batch of its own.
     pub(crate) threads: Vec<usize>,
     /// PTX of CGBN's kernels.
     cgbn: Option<String>,
+    /// The device's address on the PCI bus, by which `nvidia-smi` is asked about it.
+    pub(crate) pci: Option<String>,
 }
+
+const KERNELS: [(&str, Kernels); 4] = [
+    ("fastest", Kernels::Fastest),
+    ("words", Kernels::Words),
+    ("doubles", Kernels::Doubles),
+    ("portable", Kernels::Portable),
+];
 
 const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--threads 1,4] [--kernels fastest,words,doubles,portable] [--cgbn FILE]";
 
@@ -47,9 +62,10 @@ fn options() -> Result<Options, String> {
         checks: 1_000_000,
         batch: 0,
         sizes: vec![1024, 2048, 3072, 4096],
-        kernels: vec![Kernels::Fastest],
+        kernels: vec![KERNELS[0]],
         threads: vec![1, 4],
         cgbn: None,
+        pci: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -73,13 +89,7 @@ fn options() -> Result<Options, String> {
                 options.threads = counts.map_err(wrong)?;
             }
             "--kernels" => {
-                let of = |name: &str| match name {
-                    "fastest" => Ok(Kernels::Fastest),
-                    "words" => Ok(Kernels::Words),
-                    "doubles" => Ok(Kernels::Doubles),
-                    "portable" => Ok(Kernels::Portable),
-                    _ => Err(USAGE),
-                };
+                let of = |name: &str| KERNELS.into_iter().find(|(known, _)| *known == name).ok_or(USAGE);
                 options.kernels = value.split(',').map(of).collect::<Result<_, _>>()?;
             }
             _ => return Err(USAGE.to_owned()),
@@ -88,21 +98,76 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-fn main() {
-    let done = options().and_then(|options| report(&options));
-    if let Err(reason) = done {
-        eprintln!("gpu_report: {reason}");
-        std::process::exit(6);
+/// The parts of a run, each of which may fail without the others.
+#[derive(Default)]
+pub(crate) struct Parts {
+    failed: usize,
+}
+
+impl Parts {
+    /// Runs a part. If it fails a line says so, and whoever asked for it goes on.
+    pub(crate) fn run(&mut self, part: &str, bits: usize, run: impl FnOnce() -> Result<(), String>) {
+        let done = catch_unwind(AssertUnwindSafe(run));
+        if let Err(reason) = done.unwrap_or_else(|_| Err("it panicked".to_owned())) {
+            self.failed(part, Some(bits), &reason);
+        }
+    }
+
+    /// A part has failed.
+    pub(crate) fn failed(&mut self, part: &str, bits: Option<usize>, reason: &str) {
+        self.failed += 1;
+        let bits = bits.map_or("null".to_owned(), |bits| bits.to_string());
+        eprintln!("gpu_report: {part}, {bits} bits: {reason}");
+        println!(
+            "{{\"line\":\"failed\",\"part\":{},\"bits\":{bits},\"reason\":{}}}",
+            json(part),
+            json(reason)
+        );
     }
 }
 
-fn report(options: &Options) -> Result<(), String> {
+/// A string of JSON. Rust's own form has escapes that JSON has not, and a compiler's log may need them.
+fn json(text: &str) -> String {
+    let mut string = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => string.extend(['\\', character]),
+            '\0'..' ' => string.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => string.push(character),
+        }
+    }
+    string.push('"');
+    string
+}
+
+fn main() {
+    match options().and_then(report) {
+        Ok(0) => {}
+        Ok(failed) => {
+            eprintln!("gpu_report: {failed} parts failed");
+            std::process::exit(1);
+        }
+        Err(reason) => {
+            eprintln!("gpu_report: {reason}");
+            std::process::exit(6);
+        }
+    }
+}
+
+/// Checks and measures everything that is asked for; how many parts failed.
+fn report(mut options: Options) -> Result<usize, String> {
     let survey = Survey::take();
     for (driver, reason) in &survey.absent {
         eprintln!("gpu_report: {driver}: {reason}");
     }
-    let open = |kernels| survey.open_with(options.choice, Launch::Tuned, kernels);
-    let first = open(Kernels::Fastest).map_err(|failure| failure.to_string())?;
+    let choice = options.choice;
+    let open = |kernels| -> Result<Arc<dyn Gpu>, String> {
+        let gpu = survey.open_with(choice, Launch::Tuned, kernels);
+        gpu.map(Arc::from).map_err(|failure| failure.to_string())
+    };
+    let first = open(Kernels::Fastest)?;
+    options.pci = first.description().pci.clone();
+    let options = &options;
     let device = first.description();
     println!(
         "{{\"line\":\"device\",\"name\":{:?},\"driver\":{:?},\"platform\":{:?},\"units\":{},\"memory\":{},\"on_a_cpu\":{},\"smi\":{}}}",
@@ -112,7 +177,7 @@ fn report(options: &Options) -> Result<(), String> {
         device.units,
         device.memory,
         device.is_cpu,
-        smi::device(),
+        smi::device(options.pci.as_deref()),
     );
     match survey.rates(options.choice) {
         Err(failure) => eprintln!("gpu_report: no rates, because {failure}"),
@@ -127,20 +192,27 @@ fn report(options: &Options) -> Result<(), String> {
             }
         }
     }
-    for (turn, &kernels) in options.kernels.iter().enumerate() {
-        let gpu = open(kernels).map_err(|failure| failure.to_string())?;
+    let mut parts = Parts::default();
+    for (turn, &(name, kernels)) in options.kernels.iter().enumerate() {
+        let gpu = match open(kernels) {
+            Ok(gpu) => gpu,
+            Err(reason) => {
+                parts.failed(name, None, &reason);
+                continue;
+            }
+        };
         for &bits in &options.sizes {
-            work::size(gpu.as_ref(), bits, options)?;
+            parts.run(name, bits, || work::size(gpu.as_ref(), bits, options));
         }
         // Before what may take long, as the portable kernels do.
         if turn == 0 {
-            work::keys(gpu, options)?;
-            if let Some(file) = &options.cgbn
-                && let Err(reason) = cgbn::measure(&survey, options.choice, file, options)
-            {
-                eprintln!("gpu_report: CGBN is left out: {reason}");
+            for &bits in &options.sizes {
+                parts.run("keys", bits, || work::keys(&gpu, bits, options));
+            }
+            if let Some(file) = &options.cgbn {
+                cgbn::measure(&survey, choice, file, options, &mut parts);
             }
         }
     }
-    Ok(())
+    Ok(parts.failed)
 }

@@ -6,11 +6,16 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The device's name and settings, as JSON.
-pub(crate) fn device() -> String {
+/// The settings of the device at an address on the PCI bus, as JSON.
+pub(crate) fn device(pci: Option<&str>) -> String {
     let fields = "name,driver_version,vbios_version,clocks.max.sm,power.limit,persistence_mode,ecc.mode.current";
-    let output = Command::new("nvidia-smi")
-        .args([&format!("--query-gpu={fields}"), "--format=csv,noheader", "-i", "0"])
+    let Some(pci) = pci else {
+        return "null".to_owned();
+    };
+    // It hangs where a device does, which must not take the time of everything that is measured.
+    let output = Command::new("timeout")
+        .args(["20", "nvidia-smi", &format!("--query-gpu={fields}")])
+        .args(["--format=csv,noheader", "-i", pci])
         .output();
     match output {
         Ok(output) if output.status.success() => {
@@ -26,10 +31,14 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn start() -> Self {
+    /// Of the device at an address on the PCI bus.
+    pub(crate) fn start(pci: Option<&str>) -> Self {
+        let Some(pci) = pci else {
+            return Sampler { running: None };
+        };
         let child = Command::new("nvidia-smi")
             .args(["--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits"])
-            .args(["-lms", "100", "-i", "0"])
+            .args(["-lms", "100", "-i", pci])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
@@ -49,14 +58,9 @@ impl Sampler {
 
     /// Medians of the clock in MHz and of the power in W, as JSON, without the first quarter, when the device was still
     /// waking up.
-    pub(crate) fn finish(self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         let nothing = "\"clock_mhz\":null,\"power_w\":null".to_owned();
-        let Some((mut child, reader)) = self.running else {
-            return nothing;
-        };
-        let _ = child.kill();
-        let _ = child.wait();
-        let samples = reader.join().unwrap_or_default();
+        let samples = self.stop();
         let late = &samples[samples.len() / 4..];
         if late.is_empty() {
             return nothing;
@@ -67,5 +71,22 @@ impl Sampler {
             values[values.len() / 2]
         };
         format!("\"clock_mhz\":{},\"power_w\":{}", median(0), median(1))
+    }
+
+    /// Ends `nvidia-smi`, and gives what it said.
+    fn stop(&mut self) -> Vec<[f64; 2]> {
+        let Some((mut child, reader)) = self.running.take() else {
+            return Vec::new();
+        };
+        let _ = child.kill();
+        let _ = child.wait();
+        reader.join().unwrap_or_default()
+    }
+}
+
+impl Drop for Sampler {
+    /// Also where a measurement fails.
+    fn drop(&mut self) {
+        self.stop();
     }
 }

@@ -1,6 +1,7 @@
 //! Checks and measurements of one size.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Barrier},
     time::Instant,
 };
@@ -62,7 +63,7 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
     let candidates = candidates(&key, batch);
     let mut tester = gpu.tester(bits / 2).map_err(said)?;
     let mut passed = vec![false; batch];
-    Speed::of("pre-test of a prime", bits / 2, gpu.kernel(), batch)
+    Speed::of("pre-test of a prime", bits / 2, &gpu.tester_kernel(bits / 2), batch)
         .measure_alone(|| tester.pre_test(&candidates, &mut passed).map(|()| batch), options)?
         .print(first_use);
     Ok(())
@@ -214,11 +215,8 @@ struct Speed {
     /// Operations of a call.
     batch: usize,
     threads: usize,
-    calls: usize,
-    operations: usize,
-    seconds: f64,
-    /// The shortest time of a call.
-    shortest: f64,
+    /// Of all threads together.
+    done: Option<Calls>,
     sampled: String,
 }
 
@@ -230,10 +228,7 @@ impl Speed {
             kernel: kernel.to_owned(),
             batch,
             threads: 1,
-            calls: 0,
-            operations: 0,
-            seconds: 0.0,
-            shortest: f64::INFINITY,
+            done: None,
             sampled: String::new(),
         }
     }
@@ -245,10 +240,8 @@ impl Speed {
         options: &Options,
     ) -> Result<Self, String> {
         call().map_err(said)?;
-        let sampler = Sampler::start();
-        let start = Instant::now();
-        self.saw(calls(&mut call, start, options)?);
-        self.seconds = start.elapsed().as_secs_f64();
+        let sampler = Sampler::start(options.pci.as_deref());
+        self.saw(calls(&mut call, options)?);
         self.sampled = sampler.finish();
         Ok(self)
     }
@@ -268,29 +261,36 @@ impl Speed {
             let running: Vec<_> = (0..threads)
                 .map(|_| {
                     scope.spawn(move || {
-                        let made = make().and_then(|mut call| call().map(|_| call));
+                        // The others wait for this one, whatever becomes of it.
+                        let made = catch_unwind(AssertUnwindSafe(|| make().and_then(|mut call| call().map(|_| call))));
                         ready.wait();
-                        let start = Instant::now();
-                        calls(&mut made.map_err(said)?, start, options)
+                        let mut call = made.map_err(|_| "the first call panicked".to_owned())?.map_err(said)?;
+                        calls(&mut call, options)
                     })
                 })
                 .collect();
             ready.wait();
-            let (sampler, start) = (Sampler::start(), Instant::now());
-            for thread in running {
-                let done = thread.join().expect("it does not panic")?;
-                self.saw(done);
+            let sampler = Sampler::start(options.pci.as_deref());
+            // All of them end before the first failure is told.
+            let ended: Vec<_> = running.into_iter().map(|thread| thread.join()).collect();
+            for done in ended {
+                self.saw(done.map_err(|_| "a call panicked".to_owned())??);
             }
-            self.seconds = start.elapsed().as_secs_f64();
             self.sampled = sampler.finish();
             Ok(self)
         })
     }
 
     fn saw(&mut self, done: Calls) {
-        self.calls += done.calls;
-        self.operations += done.operations;
-        self.shortest = self.shortest.min(done.shortest);
+        self.done = Some(match self.done.take() {
+            None => done,
+            Some(before) => before.and(&done),
+        });
+    }
+
+    fn seconds(&self) -> f64 {
+        let seconds = |done: &Calls| done.ended.duration_since(done.began).as_secs_f64();
+        self.done.as_ref().map_or(0.0, seconds)
     }
 
     fn print(&self, first_use: f64) {
@@ -300,67 +300,98 @@ impl Speed {
             kernel,
             batch,
             threads,
-            calls,
+            done,
             sampled,
-            ..
         } = self;
+        let Some(Calls {
+            calls,
+            operations,
+            shortest,
+            ..
+        }) = done
+        else {
+            return;
+        };
         println!(
-            "{{\"line\":\"speed\",\"operation\":{what:?},\"bits\":{bits},\"kernel\":{kernel:?},\"batch\":{batch},\"threads\":{threads},\"calls\":{calls},\"per_second\":{:.1},\"shortest_call_s\":{:.6},\"first_use_s\":{first_use:.2},{sampled}}}",
-            self.operations as f64 / self.seconds,
-            self.shortest,
+            "{{\"line\":\"speed\",\"operation\":{what:?},\"bits\":{bits},\"kernel\":{kernel:?},\"batch\":{batch},\"threads\":{threads},\"calls\":{calls},\"per_second\":{:.1},\"shortest_call_s\":{shortest:.6},\"first_use_s\":{first_use:.2},{sampled}}}",
+            *operations as f64 / self.seconds(),
         );
     }
 }
 
-/// The calls of a thread.
+/// The calls of a thread, or of several.
 struct Calls {
     calls: usize,
     operations: usize,
+    /// The shortest time of a call, in seconds.
     shortest: f64,
+    /// When the first call began.
+    began: Instant,
+    /// When the last one ended.
+    ended: Instant,
 }
 
-fn calls(call: &mut impl FnMut() -> Result<usize, Error>, start: Instant, options: &Options) -> Result<Calls, String> {
+impl Calls {
+    /// These and another thread's: from when the first of all began to when the last of all ended.
+    fn and(&self, other: &Calls) -> Calls {
+        Calls {
+            calls: self.calls + other.calls,
+            operations: self.operations + other.operations,
+            shortest: self.shortest.min(other.shortest),
+            began: self.began.min(other.began),
+            ended: self.ended.max(other.ended),
+        }
+    }
+}
+
+/// Calls for as long as a measurement takes.
+fn calls(call: &mut impl FnMut() -> Result<usize, Error>, options: &Options) -> Result<Calls, String> {
+    let began = Instant::now();
     let mut done = Calls {
         calls: 0,
         operations: 0,
         shortest: f64::INFINITY,
+        began,
+        ended: began,
     };
-    while done.calls == 0 || start.elapsed() < options.time {
+    while done.calls == 0 || done.ended.duration_since(began) < options.time {
         let before = Instant::now();
         done.operations += call().map_err(said)?;
         done.calls += 1;
-        done.shortest = done.shortest.min(before.elapsed().as_secs_f64());
+        done.ended = Instant::now();
+        done.shortest = done.shortest.min(done.ended.duration_since(before).as_secs_f64());
     }
     Ok(done)
 }
 
-/// Keys from beginning to end, by all of the CPU's threads: sieved there, tested on the device; and beside them on the
-/// CPU alone.
-pub(crate) fn keys(gpu: Box<dyn Gpu>, options: &Options) -> Result<(), String> {
+/// Keys of a size from beginning to end, by all of the CPU's threads: sieved there, tested on the device; and beside
+/// them on the CPU alone.
+pub(crate) fn keys(gpu: &Arc<dyn Gpu>, bits: usize, options: &Options) -> Result<(), String> {
     /// Keys of a call.
     const AT_ONCE: usize = 32;
-    let gpu: Arc<dyn Gpu> = Arc::from(gpu);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    for &bits in &options.sizes {
-        // While one thread waits for the device, another may sieve.
-        for (on_the_device, threads) in [(true, threads), (true, 2 * threads), (false, threads)] {
-            let backend: Box<dyn Backend> = match on_the_device {
-                true => Box::new(SplitBackend::new(CpuBackend::auto(), Arc::clone(&gpu), 1)),
-                false => Box::new(CpuBackend::auto()),
-            };
-            let kernel = backend.kernel().to_owned();
-            let searches = backend.searches();
-            let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-            let generation = Generation::with_backend(bits, exponent, backend).map_err(said)?;
-            let generation = generation.with_searches(searches);
-            let one_of_them = || {
-                let mut generator = generation.generator(SystemRng)?.looking_ahead();
-                Ok(move || generator.keys(AT_ONCE).map(|keys| keys.len()))
-            };
-            let start = Instant::now();
-            let speed = Speed::of("key", bits, &kernel, AT_ONCE).measure(threads, one_of_them, options)?;
-            speed.print((start.elapsed().as_secs_f64() - speed.seconds).max(0.0));
-        }
+    // While one thread waits for the device, another may sieve.
+    for (on_the_device, threads) in [(true, threads), (true, 2 * threads), (false, threads)] {
+        let backend: Box<dyn Backend> = match on_the_device {
+            true => Box::new(SplitBackend::new(CpuBackend::auto(), Arc::clone(gpu), 1)),
+            false => Box::new(CpuBackend::auto()),
+        };
+        let of_the_cpu = CpuBackend::auto().kernel().to_owned();
+        let kernel = match on_the_device {
+            true => format!("{of_the_cpu} and {}", gpu.tester_kernel(bits / 2)),
+            false => of_the_cpu,
+        };
+        let searches = backend.searches();
+        let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
+        let generation = Generation::with_backend(bits, exponent, backend).map_err(said)?;
+        let generation = generation.with_searches(searches);
+        let one_of_them = || {
+            let mut generator = generation.generator(SystemRng)?.looking_ahead();
+            Ok(move || generator.keys(AT_ONCE).map(|keys| keys.len()))
+        };
+        let start = Instant::now();
+        let speed = Speed::of("key", bits, &kernel, AT_ONCE).measure(threads, one_of_them, options)?;
+        speed.print((start.elapsed().as_secs_f64() - speed.seconds()).max(0.0));
     }
     Ok(())
 }

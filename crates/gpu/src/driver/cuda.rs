@@ -6,6 +6,7 @@
 
 mod choice;
 mod context;
+mod load;
 mod modules;
 mod peer;
 mod rates;
@@ -61,6 +62,11 @@ fn describe(ordinal: i32) -> Result<Found, CudaError> {
     // SAFETY: as above.
     let memory = unsafe { result::device::total_mem(id) }?;
     let capability = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let place = [
+        Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+        Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+        Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+    ];
     Ok(Found {
         capability,
         description: Description {
@@ -75,9 +81,18 @@ fn describe(ordinal: i32) -> Result<Found, CudaError> {
             largest_buffer: memory,
             largest_group: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             is_cpu: false,
+            pci: match place.map(attribute) {
+                [Ok(domain), Ok(bus), Ok(device)] => Some(pci_address(domain, bus, device)),
+                _ => None,
+            },
         },
         id,
     })
+}
+
+/// An address on the PCI bus, as `nvidia-smi` takes it. Its function is always 0.
+fn pci_address(domain: i32, bus: i32, device: i32) -> String {
+    format!("{domain:08x}:{bus:02x}:{device:02x}.0")
 }
 
 /// An open device of NVIDIA's.
@@ -132,8 +147,8 @@ impl Device for CudaDevice {
         self.programs.program(limbs)
     }
 
-    fn kernel(&self, limbs: usize) -> &'static str {
-        self.programs.name(limbs)
+    fn kernel(&self, kernel: Kernel, limbs: usize) -> &'static str {
+        self.programs.name(kernel, limbs)
     }
 
     fn queue(&self) -> Result<CudaQueue, DriverError> {
@@ -321,5 +336,16 @@ impl Drop for CudaQueue {
             // SAFETY: the stream is ours, and done.
             let _ = unsafe { result::stream::destroy(self.handle) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_on_the_bus_is_hexadecimal() {
+        assert_eq!(pci_address(0, 0xdb, 10), "00000000:db:0a.0");
+        assert_eq!(pci_address(0x1_0000, 1, 0), "00010000:01:00.0");
     }
 }

@@ -21,6 +21,8 @@ pub struct Description {
     pub largest_group: usize,
     /// `true` if it is a CPU, which runs kernels as PoCL does and not as a graphics processor.
     pub is_cpu: bool,
+    /// Its address on the PCI bus, where the driver tells: by this `nvidia-smi` is asked about the same device.
+    pub pci: Option<String>,
 }
 
 impl Default for Description {
@@ -35,6 +37,7 @@ impl Default for Description {
             largest_buffer: 1 << 28,
             largest_group: 1024,
             is_cpu: false,
+            pci: None,
         }
     }
 }

@@ -130,8 +130,8 @@ impl<D: Device> Device for FaultyDevice<D> {
         self.device.program(limbs)
     }
 
-    fn kernel(&self, limbs: usize) -> &'static str {
-        self.device.kernel(limbs)
+    fn kernel(&self, kernel: Kernel, limbs: usize) -> &'static str {
+        self.device.kernel(kernel, limbs)
     }
 
     fn queue(&self) -> Result<FaultyQueue<D::Queue>, DriverError> {

@@ -144,8 +144,8 @@ pub trait Device: Send + Sync + 'static {
     /// [`DriverError::Build`].
     fn program(&self, limbs: usize) -> Result<Self::Program, DriverError>;
 
-    /// The name of the kernels for numbers of so many limbs.
-    fn kernel(&self, _limbs: usize) -> &'static str {
+    /// The name of the code that a kernel has for numbers of so many limbs.
+    fn kernel(&self, _kernel: Kernel, _limbs: usize) -> &'static str {
         PORTABLE
     }
 

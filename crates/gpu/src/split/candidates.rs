@@ -1,8 +1,9 @@
-//! Candidates for primes: a batch of them goes to one side, the one that was seen to be faster.
+//! Candidates for primes: a batch of them goes to one side, the one that was seen to be faster, and now and then to the
+//! other, so that what is seen is about today.
 
 use std::{
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rsalab_rsa::{CandidateTester, Error};
@@ -27,42 +28,95 @@ pub(super) struct Preferences {
     rounds: Mutex<Preference>,
 }
 
-/// The time that each side was seen to take, by the size of a batch to the next power of two.
+/// What was seen of both sides.
 #[derive(Default)]
 struct Preference {
-    seen: Vec<[Option<f64>; 2]>,
-    /// `true` once the device has done a batch: before that its kernels had to be compiled.
-    is_compiled: bool,
+    /// By the size of a batch, to the next power of two.
+    seen: Vec<Seen>,
+    /// When the device's first batch was done. Calls that began before have waited for its compiler.
+    first_ended: Option<Instant>,
+}
+
+/// What was seen with batches of one size.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Seconds for a candidate, by side.
+    took: [Option<f64>; 2],
+    /// Batches for the faster side since the slower one was asked.
+    since: u32,
+    /// How often the slower side was asked again, and still was.
+    confirmed: u32,
+}
+
+impl Seen {
+    /// The faster side, once both were tried.
+    fn faster(&self) -> Option<usize> {
+        let [Some(cpu), Some(gpu)] = self.took else {
+            return None;
+        };
+        Some(if gpu < cpu { Preference::GPU } else { Preference::CPU })
+    }
 }
 
 impl Preference {
     const CPU: usize = 0;
     const GPU: usize = 1;
+    /// The slower side is asked again in every so many batches of a size, since neither a device nor a CPU that others
+    /// use is as fast at all times.
+    const EVERY: u32 = 32;
+    /// As long as it stays the slower one, it is asked half as often each time, but not more rarely than this many
+    /// halvings: a side that is hopeless with so many costs little.
+    const HALVINGS: u32 = 7;
 
-    fn of(&mut self, items: usize) -> &mut [Option<f64>; 2] {
+    fn of(&mut self, items: usize) -> &mut Seen {
         let place = items.max(1).next_power_of_two().ilog2() as usize;
         if self.seen.len() <= place {
-            self.seen.resize(place + 1, [None; 2]);
+            self.seen.resize(place + 1, Seen::default());
         }
         &mut self.seen[place]
     }
 
-    /// The side for a batch of so many: the faster, once both were tried.
+    /// The side for a batch of so many: the faster, once both were tried, and now and then the other.
     fn side(&mut self, items: usize) -> usize {
-        match *self.of(items) {
-            [None, _] => Preference::CPU,
-            [_, None] => Preference::GPU,
-            [Some(cpu), Some(gpu)] if gpu < cpu => Preference::GPU,
-            _ => Preference::CPU,
+        let seen = self.of(items);
+        let Some(faster) = seen.faster() else {
+            return match seen.took[Preference::CPU] {
+                None => Preference::CPU,
+                Some(_) => Preference::GPU,
+            };
+        };
+        seen.since += 1;
+        if seen.since < Preference::EVERY << seen.confirmed {
+            return faster;
         }
+        seen.since = 0;
+        seen.confirmed = (seen.confirmed + 1).min(Preference::HALVINGS);
+        1 - faster
     }
 
-    fn saw(&mut self, side: usize, items: usize, took: Duration) {
-        if side == Preference::GPU && !std::mem::replace(&mut self.is_compiled, true) {
-            return;
+    /// A batch of so many was done by a side.
+    fn saw(&mut self, side: usize, items: usize, began: Instant, ended: Instant) {
+        if side == Preference::GPU {
+            match self.first_ended {
+                None => {
+                    self.first_ended = Some(ended);
+                    return;
+                }
+                Some(first) if began < first => return,
+                Some(_) => {}
+            }
         }
-        let seen = &mut self.of(items)[side];
-        *seen = Some(mixed(*seen, took.as_secs_f64() / items.max(1) as f64));
+        let took = ended.duration_since(began).as_secs_f64() / items.max(1) as f64;
+        let seen = self.of(items);
+        let faster = seen.faster();
+        seen.took[side] = Some(match faster {
+            // What the slower side took long ago says nothing of now.
+            Some(faster) if faster != side => took,
+            _ => mixed(seen.took[side], took),
+        });
+        if seen.faster() != faster {
+            (seen.since, seen.confirmed) = (0, 0);
+        }
     }
 }
 
@@ -82,7 +136,7 @@ impl Tester<'_> {
         {
             match run(gpu.as_mut()) {
                 Ok(()) => {
-                    preference().saw(side, items, began.elapsed());
+                    preference().saw(side, items, began, Instant::now());
                     return Ok(());
                 }
                 Err(error) => {
@@ -96,7 +150,7 @@ impl Tester<'_> {
         }
         let began = Instant::now();
         run(self.cpu.as_mut())?;
-        preference().saw(Preference::CPU, items, began.elapsed());
+        preference().saw(Preference::CPU, items, began, Instant::now());
         Ok(())
     }
 }
@@ -121,22 +175,91 @@ impl CandidateTester for Tester<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// A preference, with a clock that is moved by hand.
+    struct Seconds {
+        preference: Preference,
+        start: Instant,
+    }
+
+    impl Seconds {
+        fn new() -> Self {
+            Seconds {
+                preference: Preference::default(),
+                start: Instant::now(),
+            }
+        }
+
+        fn saw(&mut self, side: usize, items: usize, [began, ended]: [u64; 2]) {
+            let at = |seconds| self.start + Duration::from_secs(seconds);
+            self.preference.saw(side, items, at(began), at(ended));
+        }
+
+        /// Which of so many batches, counted from 1, go to a side; none of them is seen.
+        fn to(&mut self, side: usize, items: usize, batches: usize) -> Vec<usize> {
+            (1..=batches).filter(|_| self.preference.side(items) == side).collect()
+        }
+    }
+
+    const CPU: usize = Preference::CPU;
+    const GPU: usize = Preference::GPU;
 
     #[test]
     fn candidates_go_to_the_faster_side_once_both_were_tried() {
-        let mut preference = Preference::default();
-        assert_eq!(preference.side(100), Preference::CPU);
-        preference.saw(Preference::CPU, 100, Duration::from_secs(1));
-        assert_eq!(preference.side(128), Preference::GPU);
+        let mut seconds = Seconds::new();
+        assert_eq!(seconds.preference.side(100), CPU);
+        seconds.saw(CPU, 100, [0, 1]);
+        assert_eq!(seconds.preference.side(128), GPU);
         // The first time is a compiler's.
-        preference.saw(Preference::GPU, 128, Duration::from_secs(100));
-        assert_eq!(preference.side(128), Preference::GPU);
-        preference.saw(Preference::GPU, 128, Duration::from_secs(1));
-        assert_eq!(preference.side(70), Preference::GPU);
+        seconds.saw(GPU, 128, [1, 101]);
+        assert_eq!(seconds.preference.side(128), GPU);
+        seconds.saw(GPU, 128, [101, 102]);
+        assert_eq!(seconds.preference.side(70), GPU);
         // Other sizes are another matter.
-        assert_eq!(preference.side(16), Preference::CPU);
-        preference.saw(Preference::GPU, 128, Duration::from_secs(9));
-        assert_eq!(preference.side(100), Preference::CPU);
+        assert_eq!(seconds.preference.side(16), CPU);
+        seconds.saw(GPU, 128, [102, 111]);
+        assert_eq!(seconds.preference.side(100), CPU);
+    }
+
+    #[test]
+    fn what_waited_for_the_compiler_is_not_counted_on_any_thread() {
+        let mut seconds = Seconds::new();
+        seconds.saw(CPU, 64, [0, 2]);
+        // Three threads come together; one compiles, and the others wait for it.
+        for ended in [10, 11, 12] {
+            seconds.saw(GPU, 64, [2, ended]);
+            assert_eq!(seconds.preference.side(64), GPU);
+        }
+        // So does one with another size, and one that comes while the first batch is still at work.
+        seconds.saw(CPU, 8, [0, 2]);
+        seconds.saw(GPU, 8, [9, 12]);
+        assert_eq!(seconds.preference.side(8), GPU);
+        seconds.saw(GPU, 64, [12, 13]);
+        seconds.saw(GPU, 8, [10, 13]);
+        assert_eq!(seconds.to(GPU, 64, 10), Vec::from_iter(1..=10));
+        assert_eq!(seconds.preference.side(8), CPU);
+    }
+
+    #[test]
+    fn the_slower_side_is_asked_again_and_more_rarely_as_long_as_it_stays_so() {
+        let mut seconds = Seconds::new();
+        seconds.saw(GPU, 4, [0, 1]);
+        seconds.saw(CPU, 4, [0, 1]);
+        seconds.saw(GPU, 4, [1, 100]);
+        assert_eq!(seconds.to(GPU, 4, 32), [32]);
+        // It is still slower.
+        seconds.saw(GPU, 4, [100, 102]);
+        assert_eq!(seconds.to(GPU, 4, 64), [64]);
+        for _ in 0..20 {
+            seconds.to(GPU, 4, 4096);
+        }
+        assert_eq!(seconds.to(GPU, 4, 4096).len(), 1);
+        // One fast batch is enough: the slow ones of then are forgotten.
+        seconds.saw(CPU, 4, [102, 103]);
+        seconds.saw(GPU, 4, [103, 103]);
+        assert_eq!(seconds.to(CPU, 4, 32), [32]);
     }
 }

@@ -1,7 +1,10 @@
 //! The backend on NVIDIA's devices, with the kernels of each kind. Without a device, each test says that it was
 //! skipped.
 
-use crate::support::{blocks_conform, candidates_conform, long_exponents_conform, many_conform, rings_conform};
+use crate::{
+    expected,
+    support::{blocks_conform, candidates_conform, long_exponents_conform, many_conform, rings_conform},
+};
 use rsalab_gpu::{Driver, Gpu, Launch, Survey, driver::Kernels};
 
 /// Asks every device of CUDA.
@@ -19,6 +22,7 @@ fn on_each_device(kernels: Kernels, ask: impl Fn(&dyn Gpu)) {
     }
     if asked == 0 {
         let reasons: Vec<_> = survey.absent.iter().map(|(_, reason)| reason).collect();
+        assert!(!expected::cuda(), "there is a device of NVIDIA's: {reasons:?}");
         eprintln!("SKIPPED: no device of CUDA's, because {reasons:?}");
     }
 }

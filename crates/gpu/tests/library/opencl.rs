@@ -1,20 +1,20 @@
 //! The backend on what OpenCL offers on this machine: a graphics processor, or its CPU by PoCL. Without either, each
-//! test says that it was skipped.
+//! test says that it was skipped. Some run a part on each device, since all of it takes minutes on a CPU;
+//! `RSALAB_CONFORMANCE=full` runs all.
 
 use std::sync::Arc;
 
-use crate::support::{self, candidates_conform, long_exponents_conform, rings_conform, study_key};
+use crate::{
+    expected,
+    length::is_full,
+    support::{self, candidates_conform, long_exponents_conform, rings_conform, study_key},
+};
 use rsalab_gpu::{Choice, Driver, Gpu, Launch, SplitBackend, Survey};
 use rsalab_rsa::{
     Backend, CpuBackend, Status,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
     random::InsecureStudySeed,
 };
-
-/// Every size, batch and edge, which takes minutes on a CPU; else a part.
-fn is_full() -> bool {
-    std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full")
-}
 
 /// Asks every device of OpenCL.
 fn on_each_device(launch: Launch, ask: impl Fn(&dyn Gpu)) {
@@ -31,6 +31,7 @@ fn on_each_device(launch: Launch, ask: impl Fn(&dyn Gpu)) {
     }
     if asked == 0 {
         let reasons: Vec<_> = survey.absent.iter().map(|(_, reason)| reason).collect();
+        assert!(!expected::opencl(), "OpenCL has a device: {reasons:?}");
         eprintln!("SKIPPED: no OpenCL device, because {reasons:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! The kernels in PTX, assembled by NVIDIA's assembler: registers, memory for registers that did not suffice, and
 //! instructions. Needs no device, and no more than `scripts/install-ptxas.sh` installs. Where that is missing, each
-//! test says that it was skipped.
+//! test says that it was skipped. `RSALAB_CONFORMANCE=full` assembles every length for every architecture, which takes
+//! minutes; else it is a part.
 
 use std::{
     collections::HashMap,
@@ -14,10 +15,7 @@ use rsalab_gpu::{
     ptx::{self, rates},
 };
 
-/// Every architecture for every length, which takes minutes; else a part.
-fn is_full() -> bool {
-    std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full")
-}
+use crate::length::is_full;
 
 /// A program of the toolkit, if it is installed.
 fn tool(name: &str) -> Option<PathBuf> {

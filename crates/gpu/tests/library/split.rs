@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::support::{candidates_conform_with, host::HostDevice, study_key};
 use rsalab_gpu::{
-    Gpu, GpuBackend, Launch, SplitBackend,
+    Description, Gpu, GpuBackend, Launch, SplitBackend,
+    backend::Resident,
     driver::faulty::{Faults, FaultyDevice},
 };
 use rsalab_rsa::{
-    Backend, BlockRunner, CpuBackend, Kernel, Status,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey, Status,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
     random::InsecureStudySeed,
 };
@@ -135,4 +137,110 @@ fn keys_are_made_when_the_device_is_lost_on_the_way() {
     let rng = InsecureStudySeed::new([3; 32]).stream(1);
     let made = generation.generator(rng).unwrap().keys(4).unwrap();
     assert_eq!(made.len(), 4);
+}
+
+/// A device that is done at once, and all of whose results fail their check.
+struct Wrong(Description);
+
+impl Backend for Wrong {
+    fn name(&self) -> &str {
+        "wrong"
+    }
+
+    fn kernel(&self) -> &str {
+        "wrong"
+    }
+
+    fn lanes(&self) -> usize {
+        64
+    }
+
+    fn prepare_private(&self, _key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        Ok(Box::new(Wrong(Description::default())))
+    }
+
+    fn prepare_multi_key(&self, _keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        unreachable!("several keys are the CPU's")
+    }
+
+    fn prepare_public(&self, _key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        unreachable!("nobody asks")
+    }
+
+    fn prepare_public_for_secrets(&self, _key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        unreachable!("nobody asks")
+    }
+
+    fn tester(&self, _bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        unreachable!("nobody asks")
+    }
+}
+
+impl Gpu for Wrong {
+    fn description(&self) -> &Description {
+        &self.0
+    }
+
+    fn with_launch(&self, _launch: Launch) -> Box<dyn Gpu> {
+        unreachable!("nobody asks")
+    }
+
+    fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        self.prepare_private(key)
+    }
+
+    fn prepare_private_bare(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        self.prepare_private(key)
+    }
+
+    fn prepare_resident(&self, _key: &PrivateKey) -> Result<Box<dyn Resident>, Error> {
+        unreachable!("nobody asks")
+    }
+
+    fn tester_kernel(&self, _bits: usize) -> String {
+        "wrong".to_owned()
+    }
+}
+
+impl Prepared for Wrong {
+    fn modulus_len(&self) -> usize {
+        LENGTH
+    }
+
+    fn kernel(&self) -> &str {
+        "wrong's private power"
+    }
+
+    fn lanes(&self) -> usize {
+        64
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, Error> {
+        Ok(Box::new(Wrong(Description::default())))
+    }
+}
+
+impl BlockRunner for Wrong {
+    fn run(&mut self, _inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
+        outputs.fill(0);
+        status.fill(Status::Fault);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_device_that_computes_wrongly_is_replaced_by_the_cpu() {
+    let key = study_key(BITS, 0);
+    let cpu = CpuBackend::auto().prepare_private(&key).unwrap();
+    let expected = run(cpu.runner().unwrap().as_mut(), 200);
+    let split = SplitBackend::new(slow_cpu(), Arc::new(Wrong(Description::default())), 1);
+    let prepared = split.prepare_private(&key).unwrap();
+    assert_eq!(prepared.kernel(), "mont64x1_portable and wrong's private power");
+    let mut runner = prepared.runner().unwrap();
+    // The first batch measures the CPU, the second the device, which then has a share of it.
+    for _ in 0..3 {
+        assert!(run(runner.as_mut(), 200) == expected);
+    }
+    let reason = split.lost().expect("no result has passed its check");
+    assert!(reason.contains("computes wrongly"), "{reason}");
 }

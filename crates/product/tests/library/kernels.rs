@@ -56,4 +56,18 @@ fn names_are_known() {
     let names: Vec<_> = Kernel::all().iter().map(|kernel| kernel.name()).collect();
     assert_eq!(names.last(), Some(&"portable"));
     assert_eq!(Kernel::best(), Kernel::all()[0]);
+    // A kernel that is never chosen would be left out of every test without a failure.
+    #[cfg(target_arch = "x86_64")]
+    for (name, have) in [
+        (
+            "avx512",
+            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2"),
+        ),
+        (
+            "avx2",
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2"),
+        ),
+    ] {
+        assert_eq!(names.contains(&name), have, "{name}");
+    }
 }

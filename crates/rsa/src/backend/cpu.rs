@@ -1,5 +1,7 @@
 //! The backend on this CPU, over `arith`.
 
+use std::convert::identity;
+
 #[cfg(feature = "hazmat")]
 use rsalab_arith::bare::{BarePrivateContext, BarePrivateScratch};
 use rsalab_arith::{
@@ -58,6 +60,16 @@ impl CpuBackend {
         let context = PrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
+
+    fn public<P: Prepared + 'static>(&self, key: &PublicKey, wrap: fn(PublicContext) -> P) -> Box<dyn Prepared> {
+        if !self.chooses {
+            return Box::new(wrap(PublicContext::new(key.checked(), self.kernel)));
+        }
+        let (bits, key) = (key.bits(), key.clone());
+        let choose = |items| Kernel::for_batch(Operation::Public, bits, items);
+        let prepare = move |kernel| -> Box<dyn Prepared> { Box::new(wrap(PublicContext::new(key.checked(), kernel))) };
+        Box::new(ByBatch::new(Operation::Public, bits, choose, prepare))
+    }
 }
 
 /// Bare mode: for comparisons with libraries that have no protections.
@@ -113,13 +125,11 @@ impl Backend for CpuBackend {
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
-        if !self.chooses {
-            return Ok(Box::new(PublicContext::new(key.checked(), self.kernel)));
-        }
-        let (bits, key) = (key.bits(), key.clone());
-        let choose = |items| Kernel::for_batch(Operation::Public, bits, items);
-        let prepare = move |kernel| -> Box<dyn Prepared> { Box::new(PublicContext::new(key.checked(), kernel)) };
-        Ok(Box::new(ByBatch::new(Operation::Public, bits, choose, prepare)))
+        Ok(self.public(key, identity))
+    }
+
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
+        Ok(self.public(key, ForSecrets))
     }
 
     fn sieve(&self, bits: usize) -> Sieve {
@@ -150,13 +160,40 @@ impl CandidateTester for Testers {
     }
 }
 
+/// A public key whose inputs are secret.
+struct ForSecrets(PublicContext);
+
+impl ForSecrets {
+    fn modulus_len(&self) -> usize {
+        self.0.modulus_len()
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.0.kernel()
+    }
+
+    fn scratch(&self) -> Result<PublicScratch, rsalab_arith::Error> {
+        Ok(self.0.scratch())
+    }
+
+    fn apply(
+        &self,
+        scratch: &mut PublicScratch,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), rsalab_arith::Error> {
+        self.0.apply(scratch, inputs, outputs, status)
+    }
+}
+
 /// A context of `arith` with the scratch of one thread.
 struct ContextRunner<'key, C, S> {
     context: &'key C,
     scratch: S,
 }
 
-/// The three contexts differ in their types and in the names of their operations only.
+/// The contexts differ in their types and in the names of their operations only.
 macro_rules! prepared {
     ($context:ty, $scratch:ty, $new_scratch:expr, $apply:ident) => {
         impl Prepared for $context {
@@ -197,6 +234,7 @@ prepared!(
     |key: &PublicContext| Ok(key.scratch()),
     apply_vartime
 );
+prepared!(ForSecrets, PublicScratch, ForSecrets::scratch, apply);
 prepared!(PrivateContext, PrivateScratch, PrivateContext::scratch, apply);
 #[cfg(feature = "hazmat")]
 prepared!(

@@ -23,6 +23,7 @@ pub struct BlindingKey {
     scheme: SignatureScheme,
     identity: [u8; 48],
     verifying: VerifyingKey,
+    /// For the factor and its inverse, which are secret.
     prepared: Arc<Pooled>,
 }
 
@@ -50,7 +51,7 @@ impl BlindingKey {
             scheme,
             identity: identity(key),
             verifying: VerifyingKey::with_backend(key, scheme, backend)?,
-            prepared: Arc::new(Pooled::new(backend.prepare_public(key)?)),
+            prepared: Arc::new(Pooled::new(backend.prepare_public_for_secrets(key)?)),
         })
     }
 
@@ -159,7 +160,7 @@ impl BlindingKey {
             .map(|(message, (blinded, inverse))| {
                 let pending = Pending {
                     variant: self.variant,
-                    prefix: message.prefix().to_vec(),
+                    prefix: Zeroizing::new(message.prefix().to_vec()),
                     key: self.identity,
                     inverse: Zeroizing::new(inverse.to_vec()),
                 };
@@ -169,6 +170,7 @@ impl BlindingKey {
     }
 
     /// Returns whether a blinded message and a state are a request for this message: z r^-e mod n is an encoding of it.
+    /// The encoding is taken apart in variable time, as in verification.
     ///
     /// # Errors
     ///
@@ -178,7 +180,7 @@ impl BlindingKey {
         let is_ours = message.variant() == self.variant
             && pending.variant == self.variant
             && pending.key == self.identity
-            && pending.prefix == message.prefix();
+            && *pending.prefix == *message.prefix();
         if !is_ours || blinded.len() != k {
             return Ok(false);
         }
@@ -257,7 +259,7 @@ impl BlindingKey {
             let reason = "this state of a blind signature is of another key".to_owned();
             return Err(BlindError::State { reason });
         }
-        if pending.prefix != message.prefix() {
+        if *pending.prefix != *message.prefix() {
             let reason = "this state is of a message with another prefix".to_owned();
             return Err(BlindError::State { reason });
         }

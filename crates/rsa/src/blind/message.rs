@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use rand_core::TryRng;
+use zeroize::Zeroizing;
 
 use super::{HASH, Result, Variant};
 use crate::{Error, error::check_len, hash::Digest, random::SystemRng};
@@ -14,7 +15,7 @@ pub const PREFIX_LEN: usize = 32;
 #[derive(Clone)]
 pub struct InputMessage {
     variant: Variant,
-    prefix: Option<[u8; PREFIX_LEN]>,
+    prefix: Option<Zeroizing<[u8; PREFIX_LEN]>>,
     digest: Digest,
 }
 
@@ -26,7 +27,8 @@ impl InputMessage {
     ///
     /// [`Error::Randomness`] if there is none.
     pub fn prepare(variant: Variant, message: &[u8]) -> Result<Self> {
-        Self::with_prefix(variant, &Self::new_prefix(variant)?, message)
+        let prefix = Zeroizing::new(Self::new_prefix(variant)?);
+        Self::with_prefix(variant, &prefix, message)
     }
 
     /// A message whose prefix is known: to verify a signature, to finalize in another process, or where a protocol has
@@ -72,7 +74,7 @@ impl InputMessage {
 
     /// The bytes before the message; empty if the variant is deterministic.
     pub fn prefix(&self) -> &[u8] {
-        self.prefix.as_ref().map_or(&[], |prefix| prefix)
+        self.prefix.as_ref().map_or(&[], |prefix| &prefix[..])
     }
 
     /// The variant.
@@ -86,11 +88,11 @@ impl InputMessage {
     }
 }
 
-fn fixed(variant: Variant, prefix: &[u8]) -> Result<Option<[u8; PREFIX_LEN]>> {
+fn fixed(variant: Variant, prefix: &[u8]) -> Result<Option<Zeroizing<[u8; PREFIX_LEN]>>> {
     let (what, expected) = match variant.is_randomized() {
         true => ("the prefix of the message", PREFIX_LEN),
         false => ("the prefix of a message of a deterministic variant", 0),
     };
     check_len(what, prefix.len(), expected)?;
-    Ok(prefix.try_into().ok())
+    Ok(<[u8; PREFIX_LEN]>::try_from(prefix).ok().map(Zeroizing::new))
 }

@@ -14,7 +14,7 @@ use crate::{PublicKey, hash::Hash};
 #[derive(Clone)]
 pub struct Pending {
     pub(super) variant: Variant,
-    pub(super) prefix: Vec<u8>,
+    pub(super) prefix: Zeroizing<Vec<u8>>,
     /// The SHA-384 digest of the modulus and the public exponent.
     pub(super) key: [u8; KEY_LEN],
     /// r^-1 mod n, as long as n.
@@ -91,7 +91,7 @@ impl Pending {
         }
         Ok(Pending {
             variant,
-            prefix: prefix.to_vec(),
+            prefix: Zeroizing::new(prefix.to_vec()),
             key: identity(key),
             inverse: Zeroizing::new(inverse.to_vec()),
         })

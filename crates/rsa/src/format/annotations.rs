@@ -68,11 +68,10 @@ impl Annotations {
         text.trim() == INSECURE
     }
 
-    /// Returns whether the mark stands in the lines before the first PEM block of a file.
-    pub(super) fn is_marked_before(file: &[u8]) -> bool {
-        let lines = file.split(|&byte| byte == b'\n');
-        let mut preface = lines.take_while(|line| !line.starts_with(b"-----BEGIN "));
-        preface.any(|line| line.trim_ascii() == INSECURE.as_bytes())
+    /// Returns whether a line of a text, such as that before a PEM block, is the mark.
+    pub(super) fn has_mark(text: &[u8]) -> bool {
+        let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+        lines.any(|line| line.trim_ascii() == INSECURE.as_bytes())
     }
 }
 

@@ -1,14 +1,17 @@
 //! PEM (RFC 7468): bytes as base64 between a line of BEGIN and a line of END. White space around lines and in the
 //! base64 is passed over, and so is text before, between and after the blocks.
 
+use std::mem;
+
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
 use super::{
+    annotations::Annotations,
     base64::from_base64,
-    content::Content,
-    refusal::{not_rsa, refused, unsupported},
-    structure::{PKCS7, REQUEST, REVOKED, is_request, structure},
+    content::{Content, Opened},
+    refusal::{NO_LABEL, OPENPGP_TEXT, PKCS7, REVOKED, not_rsa, refused, unsupported},
+    structure::{REQUEST, is_request, structure},
 };
 use crate::{Error, Result};
 
@@ -27,7 +30,16 @@ enum Kind {
     Request,
     Revoked,
     Pkcs7,
+    /// A key of OpenPGP.
     OpenPgp,
+    /// A message, or a signature, of OpenPGP.
+    OpenPgpText,
+}
+
+impl Kind {
+    fn is_openpgp(self) -> bool {
+        matches!(self, Kind::OpenPgp | Kind::OpenPgpText)
+    }
 }
 
 /// The labels that have a meaning here.
@@ -55,9 +67,9 @@ const LABELS: [(&str, Kind); 26] = [
     ("CMS", Kind::Pkcs7),
     ("PGP PUBLIC KEY BLOCK", Kind::OpenPgp),
     ("PGP PRIVATE KEY BLOCK", Kind::OpenPgp),
-    ("PGP MESSAGE", Kind::OpenPgp),
-    ("PGP SIGNATURE", Kind::OpenPgp),
-    ("PGP SIGNED MESSAGE", Kind::OpenPgp),
+    ("PGP MESSAGE", Kind::OpenPgpText),
+    ("PGP SIGNATURE", Kind::OpenPgpText),
+    ("PGP SIGNED MESSAGE", Kind::OpenPgpText),
 ];
 
 /// A label that has a meaning.
@@ -68,50 +80,66 @@ struct Block<'a> {
     /// None if the label is not known.
     label: Option<Label>,
     body: &'a [u8],
+    /// The mark of a key that was made from a seed stands between the block before and this one.
+    is_insecure: bool,
 }
 
 /// Opens the key of a text with PEM in it.
-pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+pub(super) fn open(text: &[u8]) -> Result<Opened> {
     let blocks = blocks(text)?;
-    opened(only_key(&blocks)?)
+    let block = only_key(&blocks)?;
+    let (content, body) = opened(block)?;
+    Ok(Opened {
+        content,
+        body,
+        is_insecure: block.is_insecure,
+    })
 }
 
 /// Opens every block of a text with PEM in it, in their order, requests for certificates too. One that is damaged does
 /// not stand in the way of the others.
-pub(super) fn open_each(text: &[u8]) -> Vec<Result<(Content, Zeroizing<Vec<u8>>)>> {
-    let (mut opened_ones, mut at) = (Vec::new(), 0);
+pub(super) fn open_each(text: &[u8]) -> Vec<Result<Opened>> {
+    let (mut opened_ones, mut at, mut is_insecure) = (Vec::new(), 0, false);
     while let Some(begin) = find(&text[at..], BEGIN).map(|place| at + place) {
+        // Once a block, or what stands before many would be looked at as often.
+        is_insecure |= Annotations::has_mark(&text[at..begin]);
         let found = match is_blank(line_before(text, begin)) {
-            true => block(text, begin),
+            true => block(text, begin, mem::take(&mut is_insecure)),
             false => Err(behind_something(text, begin)),
         };
         at = match &found {
             Ok((_, end)) => *end,
             Err(_) => begin + line_from(text, begin).len(),
         };
-        opened_ones.push(found.and_then(|(block, _)| match block.label {
-            Some((_, Kind::Request)) => {
-                let der = decoded(block.body)?;
-                match is_request(&der) {
-                    true => Ok((Content::Request, der)),
-                    false => Err(refused(
-                        "this file is labelled CERTIFICATE REQUEST, but holds something else",
-                    )),
-                }
-            }
-            _ => opened(&block),
+        opened_ones.push(found.and_then(|(block, _)| {
+            let (content, body) = match block.label {
+                Some((_, Kind::Request)) => request(block.body)?,
+                _ => opened(&block)?,
+            };
+            Ok(Opened {
+                content,
+                body,
+                is_insecure: block.is_insecure,
+            })
         }));
     }
     opened_ones
 }
 
+/// The request for a certificate in a body.
+fn request(body: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+    let der = decoded(body)?;
+    match is_request(&der) {
+        true => Ok((Content::Request, der)),
+        false => Err(refused(
+            "this file is labelled CERTIFICATE REQUEST, but holds something else",
+        )),
+    }
+}
+
 /// The key of a block.
 fn opened(block: &Block<'_>) -> Result<(Content, Zeroizing<Vec<u8>>)> {
-    let (label, kind) = block.label.ok_or_else(|| {
-        refused(
-            "this PEM file holds something that is not a key, or not one that rsalab reads: it knows no such label as that of its BEGIN line",
-        )
-    })?;
+    let (label, kind) = block.label.ok_or_else(|| refused(NO_LABEL))?;
     let content = expected(kind)?;
     if has_headers(block.body) {
         // Only PKCS#1 has them: PKCS#8 has an encryption of its own.
@@ -156,6 +184,7 @@ fn expected(kind: Kind) -> Result<Content> {
             "{PKCS7}; take its certificates out of it with `openssl pkcs7 -in FILE -print_certs`"
         )),
         Kind::OpenPgp => unsupported("this is a file of OpenPGP, which rsalab does not read"),
+        Kind::OpenPgpText => refused(OPENPGP_TEXT),
     })
 }
 
@@ -166,13 +195,13 @@ fn only_key<'a, 'b>(blocks: &'b [Block<'a>]) -> Result<&'b Block<'a>> {
     let is_private = |block: &&Block<'_>| {
         block
             .label
-            .is_some_and(|(label, kind)| label.ends_with("PRIVATE KEY") && kind != Kind::OpenPgp)
+            .is_some_and(|(label, kind)| label.ends_with("PRIVATE KEY") && !kind.is_openpgp())
     };
     let private: Vec<&Block<'_>> = blocks.iter().filter(is_private).collect();
     match (private.as_slice(), blocks) {
         ([key], _) => Ok(key),
         ([], [only]) => Ok(only),
-        ([], [first, ..]) if kinds().any(|(_, kind)| kind == Kind::OpenPgp) => Ok(first),
+        ([], [first, ..]) if kinds().any(|(_, kind)| kind.is_openpgp()) => Ok(first),
         ([], _) if kinds().all(|(_, kind)| kind == Kind::Key(Content::Certificate)) => Err(refused(format!(
             "this file holds more than one PEM block, {} certificates; give it one key alone: `openssl x509 -in FILE` writes the first",
             blocks.len()
@@ -187,8 +216,9 @@ fn only_key<'a, 'b>(blocks: &'b [Block<'a>]) -> Result<&'b Block<'a>> {
 
 /// The blocks of a text that has at least one BEGIN.
 fn blocks(text: &[u8]) -> Result<Vec<Block<'_>>> {
-    let (mut blocks, mut misplaced, mut at) = (Vec::new(), None, 0);
+    let (mut blocks, mut misplaced, mut at, mut is_insecure) = (Vec::new(), None, 0, false);
     while let Some(begin) = find(&text[at..], BEGIN).map(|place| at + place) {
+        is_insecure |= Annotations::has_mark(&text[at..begin]);
         // A BEGIN in the middle of a line belongs to a setting, or to somebody's sentence.
         if !is_blank(line_before(text, begin)) {
             misplaced.get_or_insert_with(|| behind_something(text, begin));
@@ -196,7 +226,7 @@ fn blocks(text: &[u8]) -> Result<Vec<Block<'_>>> {
             at = begin + line_from(text, begin).len();
             continue;
         }
-        let (block, end) = block(text, begin)?;
+        let (block, end) = block(text, begin, mem::take(&mut is_insecure))?;
         blocks.push(block);
         at = end;
     }
@@ -206,8 +236,8 @@ fn blocks(text: &[u8]) -> Result<Vec<Block<'_>>> {
     }
 }
 
-/// The block that begins at a place, and where it ends.
-fn block(text: &[u8], begin: usize) -> Result<(Block<'_>, usize)> {
+/// The block that begins at a place, with the mark before it or without, and where it ends.
+fn block(text: &[u8], begin: usize, is_insecure: bool) -> Result<(Block<'_>, usize)> {
     let start = begin + BEGIN.len();
     let line = line_from(text, start);
     let len =
@@ -222,8 +252,13 @@ fn block(text: &[u8], begin: usize) -> Result<(Block<'_>, usize)> {
     }
     let body = start + line.len();
     // The parts of a signed message end each other.
-    if matches!(label, Some((_, Kind::OpenPgp))) {
-        return Ok((Block { label, body: &[] }, body));
+    if label.is_some_and(|(_, kind)| kind.is_openpgp()) {
+        let block = Block {
+            label,
+            body: &[],
+            is_insecure,
+        };
+        return Ok((block, body));
     }
     let end_line = [END, name, DASHES].concat();
     let next = find(&text[body..], BEGIN).map_or(text.len(), |next| body + next);
@@ -240,8 +275,12 @@ fn block(text: &[u8], begin: usize) -> Result<(Block<'_>, usize)> {
     if !is_blank(line_before(text, end)) || !is_blank(line_from(text, after)) {
         return Err(refused(ONE_LINE));
     }
-    let body = &text[body..end];
-    Ok((Block { label, body }, after))
+    let block = Block {
+        label,
+        body: &text[body..end],
+        is_insecure,
+    };
+    Ok((block, after))
 }
 
 const ONE_LINE: &str = "this PEM file has lost line ends: BEGIN and END stand on a line with something else; set a line end after the dashes of \

@@ -21,6 +21,8 @@ pub(super) struct Line<'a> {
 
 /// The algorithm of this crate's keys, in words.
 const RSA: &str = "an RSA";
+/// A certificate on such a key.
+const CERTIFIED: &str = "a certified RSA";
 
 /// Returns whether a text is in this format: its first line that is no comment has a key; or any line, if there is
 /// nothing of PEM.
@@ -65,7 +67,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The key's algorithm is another than RSA.
+    /// The key's algorithm is another than RSA, or it is not read for itself.
     pub(super) fn is_foreign(&self) -> bool {
         self.algorithm.is_some_and(|algorithm| algorithm != RSA)
     }
@@ -84,6 +86,11 @@ impl<'a> Line<'a> {
     pub(super) fn key(&self, limits: Limits) -> Result<PublicKey> {
         match self.algorithm {
             Some(RSA) => {}
+            Some(CERTIFIED) => {
+                return Err(unsupported(
+                    "this is a certified public key in OpenSSH's form, which rsalab does not read; give the key alone",
+                ));
+            }
             Some(other) => {
                 return Err(unsupported(format!(
                     "this is {other} public key in OpenSSH's form; rsalab works with RSA keys only"
@@ -126,6 +133,7 @@ fn is_blank(byte: u8) -> bool {
 fn algorithm(name: &[u8]) -> Option<&'static str> {
     Some(match name {
         b"ssh-rsa" => RSA,
+        b"ssh-rsa-cert-v01@openssh.com" => CERTIFIED,
         b"ssh-ed25519" => "an Ed25519",
         b"ssh-ed448" => "an Ed448",
         b"ssh-dss" => "a DSA",

@@ -13,7 +13,7 @@ use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
 use super::{
     input::Limits,
     key_usage::{self, KeyUsage},
-    pkcs::spki,
+    pkcs::{spki, spki_half},
     refusal::{damaged, refused},
     usage::Usage,
 };
@@ -42,12 +42,27 @@ pub(super) fn decode(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage, Op
 /// looked at.
 pub(super) fn decode_request(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
     let damaged = |error| damaged("certificate request", error);
-    let request = AnyRef::from_der(der).and_then(children).map_err(damaged)?;
-    let info = request.first().copied().map(children).transpose().map_err(damaged)?;
-    let info = info.unwrap_or_default();
+    spki(&walk_request(der).map_err(damaged)?, limits)
+}
+
+/// The key alone, whatever the certificate says of its use.
+pub(super) fn half(der: &[u8], limits: Limits) -> Option<PublicKey> {
+    let (info, _) = walk(der).ok()?;
+    spki_half(&info.to_der().ok()?, limits)
+}
+
+/// The same of a request.
+pub(super) fn request_half(der: &[u8], limits: Limits) -> Option<PublicKey> {
+    spki_half(&walk_request(der).ok()?, limits)
+}
+
+/// The element of a request's public key.
+fn walk_request(der: &[u8]) -> der::Result<Vec<u8>> {
+    let request = AnyRef::from_der(der).and_then(children)?;
+    let info = request.first().copied().map(children).transpose()?.unwrap_or_default();
     let key = info.get(2).filter(|key| key.tag() == Tag::Sequence);
-    let key = key.ok_or_else(|| damaged(Tag::Sequence.value_error().into()))?;
-    spki(&key.to_der().map_err(damaged)?, limits)
+    let key = key.ok_or_else(|| Tag::Sequence.value_error())?;
+    key.to_der()
 }
 
 /// The element of the public key, and that of the extensions.

@@ -1,5 +1,7 @@
 //! Contents: the structures and texts that can hold a key, and what they are called.
 
+use zeroize::Zeroizing;
+
 /// The structures that can hold an RSA key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -43,6 +45,26 @@ impl Content {
             Content::Jwk => "a JSON Web Key",
             Content::OpensshPrivate => "a private key in OpenSSH's form",
             Content::OpensshPublic => "a public key in OpenSSH's form",
+        }
+    }
+}
+
+/// A file that was found to hold a structure or a text.
+pub(super) struct Opened {
+    pub(super) content: Content,
+    /// DER, out of PEM or base64 if need be; of JSON and OpenSSH's forms the text.
+    pub(super) body: Zeroizing<Vec<u8>>,
+    /// The mark of a key that was made from a seed stands before its PEM block.
+    pub(super) is_insecure: bool,
+}
+
+impl Opened {
+    /// What has no PEM block, and so nothing before one.
+    pub(super) fn alone(content: Content, body: Zeroizing<Vec<u8>>) -> Opened {
+        Opened {
+            content,
+            body,
+            is_insecure: false,
         }
     }
 }

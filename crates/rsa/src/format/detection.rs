@@ -6,9 +6,9 @@ use zeroize::Zeroizing;
 use super::{
     armour::{self, find},
     authorized_keys,
-    content::Content,
+    content::{Content, Opened},
     input::{MAX_FILE_LEN, MAX_SET_LEN},
-    refusal::refused,
+    refusal::{EMPTY, TOO_LARGE, refused},
     source::{is_json, may_be_several},
     structure::{SEQUENCE, structure},
     texts,
@@ -16,22 +16,22 @@ use super::{
 use crate::Result;
 
 /// Finds the structure and its bytes: DER, out of PEM or base64 if need be; of JSON and OpenSSH's forms the text.
-pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+pub(super) fn open(bytes: &[u8]) -> Result<Opened> {
     let most = match may_be_several(bytes) {
         true => MAX_SET_LEN,
         false => MAX_FILE_LEN,
     };
     if bytes.len() > most {
         return Err(refused(format!(
-            "this file is larger than {} MiB; no RSA key is, and no set of them that is read",
+            "{TOO_LARGE} {} MiB; no RSA key is, and no set of them that is read",
             most >> 20
         )));
     }
     if bytes.trim_ascii().is_empty() {
-        return Err(refused("this file is empty"));
+        return Err(refused(EMPTY));
     }
     if is_der(bytes) {
-        return Ok((structure(bytes)?, Zeroizing::new(bytes.to_vec())));
+        return Ok(Opened::alone(structure(bytes)?, Zeroizing::new(bytes.to_vec())));
     }
     match texts::in_utf8(bytes) {
         Some(text) => open_text(&text),
@@ -55,19 +55,19 @@ fn is_der(bytes: &[u8]) -> bool {
     bytes.first() == Some(&SEQUENCE) && (AnyRef::from_der(bytes).is_ok() || !is_text())
 }
 
-fn open_text(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+fn open_text(text: &[u8]) -> Result<Opened> {
     if is_json(text) {
         #[cfg(feature = "jwk")]
         if let Some(pem) = texts::in_account(text) {
             return armour::open(&pem);
         }
-        return Ok((Content::Jwk, Zeroizing::new(text.to_vec())));
+        return Ok(Opened::alone(Content::Jwk, Zeroizing::new(text.to_vec())));
     }
     if authorized_keys::is(text) {
-        return Ok((Content::OpensshPublic, Zeroizing::new(text.to_vec())));
+        return Ok(Opened::alone(Content::OpensshPublic, Zeroizing::new(text.to_vec())));
     }
     match find(text, armour::BEGIN) {
         Some(_) => armour::open(text),
-        None => texts::open(text),
+        None => texts::open(text).map(|(content, body)| Opened::alone(content, body)),
     }
 }

@@ -39,7 +39,7 @@ use super::{
 };
 use crate::{Error, PrivateKey, Result};
 
-pub(super) use headers::decode as decode_with_headers;
+pub(super) use headers::{decode as decode_with_headers, plain as plain_with_headers};
 
 /// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r
 /// = 8, p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no
@@ -94,6 +94,17 @@ pub(super) fn decode(
     password: Option<&[u8]>,
     limits: Limits,
 ) -> Result<(PrivateKey, Usage, Annotations, Encryption)> {
+    let (plain, encryption) = plain(der, password)?;
+    let (key, usage) = pkcs::pkcs8(&plain, limits)?;
+    let annotations = Annotations {
+        attributes: pkcs::attributes(&plain),
+        ..Annotations::default()
+    };
+    Ok((key, usage, annotations, encryption))
+}
+
+/// The PKCS#8 key in it.
+pub(super) fn plain(der: &[u8], password: Option<&[u8]>) -> Result<(Zeroizing<Vec<u8>>, Encryption)> {
     let (algorithm, data) = parts(der).map_err(|error| damaged("encrypted private key", error))?;
     let opener = match pbes1::Scheme::of(&algorithm)? {
         Some(scheme) => scheme.opener(password.ok_or(Error::PasswordMissing)?),
@@ -103,12 +114,7 @@ pub(super) fn decode(
     if PrivateKeyInfoRef::from_der(&plain).is_err() {
         return Err(Error::PasswordWrong);
     }
-    let (key, usage) = pkcs::pkcs8(&plain, limits)?;
-    let annotations = Annotations {
-        attributes: pkcs::attributes(&plain),
-        ..Annotations::default()
-    };
-    Ok((key, usage, annotations, encryption))
+    Ok((plain, encryption))
 }
 
 /// The algorithm, and what it made of the key.

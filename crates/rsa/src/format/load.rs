@@ -106,8 +106,7 @@ pub fn load_public_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Pu
 ///
 /// As for [`load_private_with`], where nothing in the file can be read.
 pub fn load_each(bytes: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
-    let (content, body) = detection::open(bytes)?;
-    several::load_each(content, &body, bytes, reading)
+    several::load_each(&detection::open(bytes)?, reading)
 }
 
 /// Reads a private key of any use, without a password.
@@ -142,6 +141,5 @@ fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
 }
 
 fn load(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
-    let (content, body) = detection::open(bytes)?;
-    several::load_one(content, &body, bytes, reading)
+    several::load_one(&detection::open(bytes)?, reading)
 }

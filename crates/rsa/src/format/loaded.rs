@@ -8,7 +8,7 @@ use super::encrypted;
 use super::openssh;
 use super::{
     annotations::Annotations,
-    content::Content,
+    content::{Content, Opened},
     encryption::Encryption,
     input::{Key, Reading},
     pkcs,
@@ -65,19 +65,15 @@ impl<K> Loaded<K> {
     }
 }
 
-/// Reads what holds one key, in a file with the mark of one made from a seed, or without it.
-pub(super) fn load_single(
-    content: Content,
-    body: &[u8],
-    is_insecure: bool,
-    reading: &Reading<'_>,
-) -> Result<Loaded<Key>> {
+/// Reads what holds one key.
+pub(super) fn load_single(opened: &Opened, reading: &Reading<'_>) -> Result<Loaded<Key>> {
+    let (content, body) = (opened.content, &opened.body[..]);
     let limits = reading.limits;
     let of = |key, usage| Loaded {
         key,
         usage,
         restrictions: Restrictions::default(),
-        annotations: Annotations::insecure(is_insecure),
+        annotations: Annotations::insecure(opened.is_insecure),
         content,
         encryption: None,
     };

@@ -95,6 +95,15 @@ pub(super) fn decode_private(
     Ok((rsa(&key, limits)?, comment, encryption))
 }
 
+/// The public half of a private key, which stands in clear before it.
+pub(super) fn half(text: &[u8], limits: Limits) -> Option<PublicKey> {
+    let key = SshPrivate::from_openssh(text).ok()?;
+    let rsa = key.public_key().key_data().rsa()?;
+    let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+    limits.check(n).ok()?;
+    PublicKey::new(n, e).ok()
+}
+
 /// Opens an encrypted key. Whose key it is stands in clear before it, so that no password is asked for in vain.
 fn decrypted(key: &SshPrivate, password: Option<&[u8]>) -> Result<(SshPrivate, Encryption)> {
     if key.public_key().key_data().rsa().is_none() {

@@ -254,6 +254,25 @@ pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey> {
     }
 }
 
+/// The public half in a PKCS#1 private key, whatever its other numbers are.
+pub(super) fn pkcs1_half(der: &[u8], limits: Limits) -> Option<PublicKey> {
+    let outer = AnyRef::from_der(der).ok()?;
+    let mut reader = SliceReader::new(outer.value()).ok()?;
+    let mut integer = || {
+        let number: AnyRef<'_> = reader.decode().ok()?;
+        (number.tag() == Tag::Integer).then(|| number.value())
+    };
+    let (_version, n, e) = (integer()?, integer()?, integer()?);
+    limits.check(n).ok()?;
+    PublicKey::new(n, e).ok()
+}
+
+/// The same of a PKCS#8 private key, whatever its algorithm says.
+pub(super) fn pkcs8_half(der: &[u8], limits: Limits) -> Option<PublicKey> {
+    let info = PrivateKeyInfoRef::from_der(der).ok()?;
+    pkcs1_half(info.private_key.as_bytes(), limits)
+}
+
 pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey> {
     let key = RsaPublicKey::<UintRef<'_>>::from_der(der)
         .map_err(|error| negative(der, 0).unwrap_or_else(|| damaged("PKCS#1 public key", error)))?;
@@ -342,6 +361,12 @@ pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
         .as_bytes()
         .ok_or_else(|| refused("this public key is damaged: its bits do not fill whole bytes"))?;
     Ok((pkcs1_public(inner, limits)?, usage))
+}
+
+/// The key of a SubjectPublicKeyInfo, whatever its algorithm says.
+pub(super) fn spki_half(der: &[u8], limits: Limits) -> Option<PublicKey> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).ok()?;
+    pkcs1_public(info.subject_public_key.as_bytes()?, limits).ok()
 }
 
 #[cfg(test)]

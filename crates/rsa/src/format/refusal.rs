@@ -11,6 +11,36 @@ use crate::Error;
 /// The sentence on anything else.
 pub(super) const NOT_A_KEY: &str = "this is not a key: it is neither PEM nor a DER structure that holds a key, no JSON Web Key and no line of OpenSSH's";
 
+/// The beginnings of sentences on files without a key: no words of a file stand in them.
+pub(super) const EMPTY: &str = "this file is empty";
+pub(super) const TOO_LARGE: &str = "this file is larger than";
+pub(super) const HEXADECIMAL: &str = "this file is text in hexadecimal";
+pub(super) const NO_LABEL: &str = "this PEM file holds something that is not a key, or not one that rsalab reads: it knows no such label as that of its BEGIN line";
+pub(super) const OPENPGP_TEXT: &str = "this is a message or a signature of OpenPGP, which holds no key";
+pub(super) const NO_JWK: &str = "this is no JSON Web Key: it has no member \"kty\", \"n\" or \"keys\"";
+pub(super) const PKCS7: &str = "this is a PKCS#7 file, which holds certificates and no key";
+pub(super) const REVOKED: &str = "this is a list of revoked certificates (CRL), which holds no key";
+pub(super) const NO_JWKS: &str = "this set of JSON Web Keys is empty";
+
+/// Returns whether an error of reading says that there is no key, rather than one that cannot be read: among other
+/// files, such a one is nothing to be told.
+pub fn holds_no_key(error: &Error) -> bool {
+    const STARTS: [&str; 10] = [
+        NOT_A_KEY,
+        EMPTY,
+        TOO_LARGE,
+        HEXADECIMAL,
+        NO_LABEL,
+        OPENPGP_TEXT,
+        NO_JWK,
+        NO_JWKS,
+        REVOKED,
+        PKCS7,
+    ];
+    let has_none = |reason: &str| STARTS.iter().any(|start| reason.starts_with(start));
+    matches!(error, Error::Format { reason } if has_none(reason))
+}
+
 /// For what is no key, or a damaged one.
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Format { reason: reason.into() }
@@ -46,6 +76,10 @@ pub(super) fn damaged(what: &str, error: der::Error) -> Error {
 pub(super) const NOT_BASE64URL: &str = "a number is not base64url without padding";
 
 #[cfg(feature = "jwk")]
+/// The error of an object with more members than any key has.
+pub(super) const TOO_MANY_MEMBERS: &str = "has more than 1000 members, which no key has";
+
+#[cfg(feature = "jwk")]
 /// For text that is not the JSON it should be. The messages of the parser repeat values; what is taken from them are
 /// the names of members that we look for.
 pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {
@@ -55,6 +89,9 @@ pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {
         Category::Data => {
             let text = error.to_string();
             let member = |before| text.strip_prefix(before)?.split('`').next();
+            if text.starts_with(TOO_MANY_MEMBERS) {
+                return refused(format!("this {what} {TOO_MANY_MEMBERS}"));
+            }
             if let Some(name) = member("duplicate field `") {
                 format!("its member \"{name}\" is there twice, again at {place}")
             } else if let Some(name) = member("missing field `") {

@@ -5,9 +5,8 @@ use super::jwk::{self, Jwk};
 #[cfg(feature = "openssh")]
 use super::openssh;
 use super::{
-    annotations::Annotations,
     authorized_keys::{self, Line},
-    content::Content,
+    content::{Content, Opened},
     fingerprint,
     input::{Key, Place, Reading},
     loaded::{Loaded, load_single},
@@ -25,6 +24,9 @@ pub struct Found {
     pub is_foreign: bool,
     /// The key, or why it could not be read.
     pub key: Result<Loaded<Key>>,
+    /// The public half of a key that was refused, where it can be read for itself: nothing but its size was checked.
+    /// [`load_all`](super::load_all) looks for it in every format, others in JSON Web Keys.
+    pub public: Option<PublicKey>,
 }
 
 /// A key that is there, and is not read yet.
@@ -50,6 +52,18 @@ impl Item<'_> {
             Item::Line(line) => (false, line.key(super::Limits::NONE).ok()),
         };
         is_kid || public.is_some_and(|key| is_name_of(name, &key))
+    }
+
+    /// The public half of a key that is refused.
+    fn public_half(&self, reading: &Reading<'_>) -> Option<PublicKey> {
+        match self {
+            #[cfg(feature = "jwk")]
+            Item::Jwk(key) => {
+                let is_taken = |half: &PublicKey| !key.is_foreign() && half.bits() <= reading.limits.most_bits;
+                key.public().filter(is_taken)
+            }
+            Item::Line(line) => line.key(reading.limits).ok(),
+        }
     }
 
     fn load(&self, reading: &Reading<'_>) -> Result<Loaded<Key>> {
@@ -116,9 +130,9 @@ fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
 }
 
 /// The key that is meant: the only one of RSA, or that of the name.
-pub(super) fn load_one(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
-    let Some(items) = items(content, body)? else {
-        let loaded = load_single(content, body, Annotations::is_marked_before(file), reading)?;
+pub(super) fn load_one(opened: &Opened, reading: &Reading<'_>) -> Result<Loaded<Key>> {
+    let Some(items) = items(opened.content, &opened.body)? else {
+        let loaded = load_single(opened, reading)?;
         return match reading.name {
             Some(name) if !is_name_of(name, loaded.key.public()) => Err(unknown_name()),
             _ => Ok(loaded),
@@ -151,13 +165,14 @@ fn unknown_name() -> Error {
 }
 
 /// All keys, or those of the name.
-pub(super) fn load_each(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
-    let Some(items) = items(content, body)? else {
-        let key = load_one(content, body, file, reading)?;
+pub(super) fn load_each(opened: &Opened, reading: &Reading<'_>) -> Result<Vec<Found>> {
+    let Some(items) = items(opened.content, &opened.body)? else {
+        let key = load_one(opened, reading)?;
         return Ok(vec![Found {
             place: Place::Whole,
             is_foreign: false,
             key: Ok(key),
+            public: None,
         }]);
     };
     let is_meant = |item: &Result<Item<'_>>| match (reading.name, item) {
@@ -169,10 +184,22 @@ pub(super) fn load_each(content: Content, body: &[u8], file: &[u8], reading: &Re
     let found: Vec<Found> = items
         .into_iter()
         .filter(|(_, item)| is_meant(item))
-        .map(|(place, item)| Found {
-            place,
-            is_foreign: has_several && item.as_ref().is_ok_and(Item::is_foreign),
-            key: item.and_then(|item| item.load(reading)),
+        .map(|(place, item)| {
+            let is_foreign = has_several && item.as_ref().is_ok_and(Item::is_foreign);
+            let (key, public) = match item {
+                Ok(item) => {
+                    let key = item.load(reading);
+                    let public = key.is_err().then(|| item.public_half(reading)).flatten();
+                    (key, public)
+                }
+                Err(error) => (Err(error), None),
+            };
+            Found {
+                place,
+                is_foreign,
+                key,
+                public,
+            }
         })
         .collect();
     match found.is_empty() {

@@ -4,7 +4,7 @@ use der::{Decode, ErrorKind, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
 
 use super::{
     content::Content,
-    refusal::{NOT_A_KEY, not_rsa, refused},
+    refusal::{NOT_A_KEY, PKCS7, REVOKED, not_rsa, refused},
 };
 use crate::{Error, Result};
 
@@ -47,8 +47,6 @@ pub(super) fn structure(der: &[u8]) -> Result<Content> {
 }
 
 pub(super) const REQUEST: &str = "this is a certificate request";
-pub(super) const PKCS7: &str = "this is a PKCS#7 file, which holds certificates and no key";
-pub(super) const REVOKED: &str = "this is a list of revoked certificates (CRL), which holds no key";
 
 /// Returns whether DER is a request for a certificate.
 pub(super) fn is_request(der: &[u8]) -> bool {

@@ -10,7 +10,7 @@ use super::{
     armour::find,
     base64::from_base64,
     content::Content,
-    refusal::{NOT_A_KEY, refused, unsupported},
+    refusal::{HEXADECIMAL, NOT_A_KEY, refused, unsupported},
     structure::{SEQUENCE, structure},
 };
 use crate::Result;
@@ -110,9 +110,9 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
         return Err(unsupported("this is a key in XML, which rsalab does not read"));
     }
     if text.len() > 2 && text.iter().all(|&byte| is_hex(byte) || byte.is_ascii_whitespace()) {
-        return Err(refused(
-            "this file is text in hexadecimal; if it is a key, make the bytes of it with `xxd -r -p FILE`",
-        ));
+        return Err(refused(format!(
+            "{HEXADECIMAL}; if it is a key, make the bytes of it with `xxd -r -p FILE`"
+        )));
     }
     let is_text = |&byte: &u8| is_base64(byte) || byte.is_ascii_whitespace();
     match from_base64(text) {

@@ -7,7 +7,7 @@ use crate::{
     Result,
     backend::Backend,
     draw::{Size, is_root},
-    primality::{ROUNDS, is_probable_prime_on},
+    primality::{ROUNDS, check_size, is_probable_prime_on},
 };
 
 /// Accepts `p` and `q` for a key of twice their length and the public exponent `e`: odd `e`
@@ -24,6 +24,8 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
 ) -> Result<Result<(), &'static str>> {
+    // Zeros in front would take as long as other digits.
+    let [p, q, e] = [p, q, e].map(significant);
     let [p_bits, q_bits, e_bits] = [p, q, e].map(integer::bits_vartime);
     if !integer::is_odd(e) || !(17..=256).contains(&e_bits) {
         return Ok(Err("e is not odd, above 2^16 and below 2^256"));
@@ -31,6 +33,7 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
     if p_bits != q_bits {
         return Ok(Err("p and q differ in length"));
     }
+    check_size(p_bits)?;
     let size = Size {
         modulus: 2 * p_bits,
         primes: 2,
@@ -63,4 +66,39 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
         return Ok(Err("p and q are too close"));
     }
     Ok(Ok(()))
+}
+
+/// The number without leading zeros.
+fn significant(number: &[u8]) -> &[u8] {
+    &number[number.len() - integer::bits_vartime(number).div_ceil(8)..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CpuBackend, Error, PrivateKey, random::SystemRng};
+
+    const E: [u8; 3] = [1, 0, 1];
+
+    fn check(p: &[u8], q: &[u8], e: &[u8]) -> Result<Result<(), &'static str>> {
+        check_acceptance(p, q, e, &mut SystemRng, &CpuBackend::auto())
+    }
+
+    /// Products of such numbers would take minutes.
+    #[test]
+    fn numbers_that_are_too_long_are_refused_before_anything_is_computed() {
+        let long = vec![0xff; 4 << 20];
+        assert!(matches!(check(&long, &long, &E), Err(Error::KeySize { .. })));
+    }
+
+    #[test]
+    fn zeros_in_front_change_nothing() {
+        let key = PrivateKey::generate(512).unwrap();
+        let padded = |number: &[u8]| [&vec![0; 4 << 20][..], number].concat();
+        let [p, q, e] = [key.p(), key.q(), &E].map(padded);
+        assert_eq!(check(key.p(), key.q(), &E).unwrap(), Ok(()));
+        assert_eq!(check(&p, &q, &e).unwrap(), Ok(()));
+        assert_eq!(check(&p, &[], &e).unwrap(), Err("p and q differ in length"));
+        assert!(check(&[], &[], &e).unwrap().is_err());
+    }
 }

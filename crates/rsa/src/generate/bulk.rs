@@ -23,7 +23,7 @@
 //!
 //! The pre-test counts as no round: its base is not random.
 
-use std::{cmp::Ordering, collections::VecDeque, sync::atomic::AtomicBool};
+use std::{cmp::Ordering, collections::VecDeque, process, sync::atomic::AtomicBool};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -31,15 +31,15 @@ use zeroize::Zeroizing;
 
 use super::{
     consistency::check_consistency,
+    generation::Generation,
     parameters::{
-        Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters, check_stop, key_of,
-        miller_rabin_rounds,
+        Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_stop, key_of, miller_rabin_rounds,
     },
 };
 use crate::{
     CpuBackend, Error, PrivateKey, Result,
-    backend::{Backend, CandidateTester, Interval, Sieve},
-    draw::{self, Size},
+    backend::{Backend, CandidateTester, Interval},
+    draw,
     keys::modulus_len,
     random::SystemRng,
 };
@@ -81,21 +81,14 @@ pub fn generate_on<R: TryCryptoRng + ?Sized>(
     Ok(generation.generator(rng)?.keys(1)?.remove(0))
 }
 
-/// Preparations for keys of one size and exponent, made once for all threads.
-pub struct Generation {
-    backend: Box<dyn Backend>,
-    sieve: Sieve,
-    size: Size,
-    e: PublicExponent,
-    /// Candidates that are tested at once, and so searches that are worth interleaving.
-    searches: usize,
-    /// `true` if so many candidates do not suit `e` that it pays to ask before they are tested.
-    asks_early: bool,
-}
-
 /// One thread's generator of keys.
+///
+/// It belongs to the process that made it: in a child of a fork it gives nothing but an error, for what both processes
+/// went on from would be the same, and so would the primes be.
 pub struct Generator<'g, R> {
     generation: &'g Generation,
+    /// The process that made it.
+    process: u32,
     rng: R,
     tester: Box<dyn CandidateTester + 'g>,
     searches: Vec<Search>,
@@ -122,9 +115,6 @@ struct Prime {
     counts: Counts,
 }
 
-/// Searches that are interleaved, unless more are asked for. The number does not depend on the kernel, so that the same
-/// randomness gives the same keys on each.
-const SEARCHES: usize = 16;
 /// Probable primes whose rounds are done together: with as many bases each, they fill any lanes.
 const PROBABLE_PRIMES: usize = 8;
 /// Searches of which one in thirty finds a probable prime at a time.
@@ -136,8 +126,6 @@ const LONG_PRIME: usize = 2048;
 const LANE_GROUPS: usize = 2;
 /// Keys that are checked together.
 const CHECKED: usize = 8;
-/// Exponents with a prime factor below this rule out so many candidates that these are asked first.
-const SMALL_FACTOR: u64 = 1000;
 /// Intervals without a prime after which randomness is taken for broken: with good randomness one in a dozen has none.
 const MAX_EXHAUSTED: usize = 200;
 /// Primes in a row that are too close to the one that waits, after which randomness is taken for broken.
@@ -147,64 +135,6 @@ const MAX_TOO_CLOSE: usize = 10;
 const MAX_EXPONENTS: usize = 10_000;
 
 impl Generation {
-    /// For keys of `bits` bits with the public exponent `e`, on this CPU.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
-    /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent that is even or below 3.
-    pub fn new(bits: usize, e: PublicExponent) -> Result<Self> {
-        Generation::with_backend(bits, e, Box::new(CpuBackend::auto()))
-    }
-
-    /// As [`new`](Self::new), on a backend.
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new).
-    pub fn with_backend(bits: usize, e: PublicExponent, backend: Box<dyn Backend>) -> Result<Self> {
-        let fixed = match e {
-            PublicExponent::Fixed(e) => e,
-            PublicExponent::Random => DEFAULT_EXPONENT,
-        };
-        let size = Size {
-            modulus: bits,
-            primes: 2,
-        };
-        check_parameters(size, fixed)?;
-        Ok(Generation {
-            sieve: backend.sieve(size.prime()),
-            backend,
-            size,
-            e,
-            searches: SEARCHES,
-            asks_early: e != PublicExponent::Random
-                && (3..SMALL_FACTOR).step_by(2).any(|factor| fixed.is_multiple_of(factor)),
-        })
-    }
-
-    /// With so many searches interleaved, at least one: for a backend that tests many candidates at once. The same
-    /// randomness gives other keys then.
-    pub fn with_searches(self, searches: usize) -> Self {
-        Generation {
-            searches: searches.max(1),
-            ..self
-        }
-    }
-
-    /// For keys of so many primes, which all have the same length: private operations take less time the more there
-    /// are. FIPS 186-5 has keys of two alone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Generation`] for fewer than two, or more than [`most_primes`](super::most_primes) of the size.
-    pub fn with_primes(mut self, primes: usize) -> Result<Self> {
-        self.size.primes = primes;
-        check_parameters(self.size, DEFAULT_EXPONENT)?;
-        self.sieve = self.backend.sieve(self.size.prime());
-        Ok(self)
-    }
-
     /// A generator for one thread, with randomness of its own.
     ///
     /// # Errors
@@ -213,6 +143,7 @@ impl Generation {
     pub fn generator<R: TryCryptoRng>(&self, rng: R) -> Result<Generator<'_, R>> {
         Ok(Generator {
             generation: self,
+            process: process::id(),
             rng,
             tester: self.backend.tester(self.size.prime())?,
             searches: std::iter::repeat_with(Search::default).take(self.searches).collect(),
@@ -231,7 +162,7 @@ impl Generation {
 
 impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// Goes on as if more keys were always wanted: primes that a call does not need are kept for the next one.
-    /// Otherwise each call ends with fewer searches than it began with, and has nothing left over.
+    /// Otherwise each call ends with fewer searches than it began with, and leaves no start and no prime over.
     pub fn looking_ahead(self) -> Self {
         Generator {
             looks_ahead: true,
@@ -258,12 +189,14 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
+    /// [`Error::Generation`] in a child of a fork; [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`]
+    /// from below.
     ///
     /// # Panics
     ///
     /// If keys of more than two primes were asked for.
     pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>> {
+        self.check_process()?;
         assert_eq!(self.generation.size.primes, 2, "pairs are of two primes");
         (0..count)
             .map(|made| {
@@ -280,9 +213,10 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Generation`] if a new key fails its check; [`Error::Stopped`]; [`Error::Randomness`] and
-    /// [`Error::Backend`] from below.
+    /// [`Error::Generation`] if a new key fails its check, and in a child of a fork; [`Error::Stopped`];
+    /// [`Error::Randomness`] and [`Error::Backend`] from below.
     pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>> {
+        self.check_process()?;
         let mut made = Vec::with_capacity(count);
         while made.len() < count {
             let missing = count - made.len();
@@ -318,6 +252,16 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             made.extend(generated.map(|(key, counts)| Generated { key, counts }));
         }
         Ok(made)
+    }
+
+    /// After a fork, two processes must not go on from the same randomness, starts and primes.
+    fn check_process(&self) -> Result<()> {
+        match process::id() == self.process {
+            true => Ok(()),
+            false => Err(Error::generation(
+                "this generator belongs to the process that made it: after a fork, make another",
+            )),
+        }
     }
 
     /// The key of primes with an exponent drawn for it. Its d is as good as random, and not asked for its length.
@@ -378,6 +322,12 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             return self.confirm();
         }
         let active = missing.min(slots);
+        if !self.looks_ahead {
+            // This call has no more use for them, and the next one begins with starts of its own.
+            for search in &mut self.searches[active..] {
+                search.interval = None;
+            }
+        }
         let len = self.generation.size.prime_len();
         let mut candidates = Zeroizing::new(vec![0; slots * len]);
         for (slot, candidate) in candidates.chunks_exact_mut(len).enumerate() {
@@ -484,5 +434,44 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::InsecureStudySeed;
+
+    fn generation() -> Generation {
+        Generation::new(512, PublicExponent::Fixed(DEFAULT_EXPONENT)).unwrap()
+    }
+
+    #[test]
+    fn a_child_of_a_fork_gets_neither_keys_nor_primes() {
+        let generation = generation();
+        let mut generator = generation.generator(SystemRng).unwrap().looking_ahead();
+        assert_eq!(generator.keys(1).unwrap().len(), 1);
+        // As the child sees what its parent left.
+        generator.process ^= 1;
+        let refused = [generator.keys(1).err(), generator.pairs(1).err()];
+        for error in refused {
+            let error = error.expect("refused");
+            assert!(matches!(error, Error::Generation { .. }), "{error}");
+            assert!(error.to_string().ends_with("after a fork, make another"), "{error}");
+        }
+        generator.process ^= 1;
+        assert_eq!(generator.keys(1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_call_that_does_not_look_ahead_leaves_nothing_over() {
+        let generation = generation();
+        for (stream, count) in [(0, 1), (1, 2), (2, 9), (3, 20)] {
+            let rng = InsecureStudySeed::new([10; 32]).stream(stream);
+            let mut generator = generation.generator(rng).unwrap();
+            assert_eq!(generator.keys(count).unwrap().len(), count);
+            assert!(generator.primes.is_empty() && generator.probable.is_empty());
+            assert!(generator.searches.iter().all(|search| search.interval.is_none()));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rsalab_arith::{CheckedPublicKey, integer};
 
-use super::{MAX_BITS, MIN_BITS};
+use super::{MAX_BITS, MIN_BITS, xz};
 use crate::{Error, Result};
 
 /// A modulus and a public exponent.
@@ -21,9 +21,16 @@ impl PublicKey {
     /// Refuses a modulus that is even or not of [`MIN_BITS`] to [`MAX_BITS`] bits, and an exponent that is even, below
     /// 3 or not below the modulus.
     pub fn new(n: &[u8], e: &[u8]) -> Result<Self> {
-        CheckedPublicKey::new(n, e)
-            .map(PublicKey)
-            .map_err(|error| refusal(&error, e))
+        CheckedPublicKey::new(n, e).map(PublicKey).map_err(|error| {
+            let start = n.iter().take_while(|&&byte| byte == 0).count();
+            match error {
+                // No key, but worse than none: half of such messages are even numbers.
+                rsalab_arith::Error::EvenModulus | rsalab_arith::Error::Exponent if xz::is_message(&n[start..]) => {
+                    Error::invalid_key(xz::SENTENCE)
+                }
+                error => refusal(&error, e),
+            }
+        })
     }
 
     /// The key as the arithmetic takes it.

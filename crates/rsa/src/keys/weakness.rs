@@ -12,7 +12,7 @@
 //! | a modulus a part of which repeats | the public key | `pattern` |
 //! | limbs that were filled in part | the same | `sleeve` |
 //! | far more zeros than ones, or ones than zeros | the public key | `bias` |
-//! | a modulus that a backdoor of xz listens to | the public key | here |
+//! | a modulus that a backdoor of xz listens to | the public key | `keys/xz.rs` |
 
 mod bias;
 mod close;
@@ -24,7 +24,7 @@ mod wiener;
 use rsalab_arith::integer;
 
 use self::pattern::Pattern;
-use super::{PrivateKey, PublicKey, most_primes};
+use super::{PrivateKey, PublicKey, most_primes, xz};
 
 /// Why a key that is well formed protects less than its length promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -138,9 +138,7 @@ pub enum Weakness {
     #[error("one of its primes has far more zeros than ones, or ones than zeros: it was not drawn at random")]
     BiasedPrime,
     /// A modulus that begins as the messages to the backdoor of xz 5.6 do (CVE-2024-3094).
-    #[error(
-        "its modulus begins as a message to the backdoor of xz does (CVE-2024-3094): it is no key, and a sign of an attack"
-    )]
+    #[error("{}", xz::SENTENCE)]
     XzBackdoor,
 }
 
@@ -181,24 +179,6 @@ impl Weakness {
             Weakness::BiasedPrime => "biased-prime",
             Weakness::XzBackdoor => "xz-backdoor",
         }
-    }
-}
-
-/// Returns whether a modulus, as SSH sends it, begins as the messages do that the backdoor of xz decrypts: three
-/// numbers of 32, 32 and 64 bits, of which a b + c is the number of a command, 0 to 3. One modulus of 2^62 does by
-/// chance.
-fn is_message_to_xz(n: &[u8]) -> bool {
-    // A first bit that is set would be a minus, and has a zero before it.
-    let sign = n.first().filter(|first| **first & 0x80 != 0).map(|_| 0);
-    let mut start = sign.into_iter().chain(n.iter().copied());
-    let mut number = |len: u32| {
-        (0..len).try_fold(0_u64, |number, place| {
-            Some(number | u64::from(start.next()?) << (8 * place))
-        })
-    };
-    match (number(4), number(4), number(8)) {
-        (Some(a), Some(b), Some(c)) => a.wrapping_mul(b).wrapping_add(c) <= 3,
-        _ => false,
     }
 }
 
@@ -247,7 +227,7 @@ impl PublicKey {
             (None, Some(percent)) => found.push(Weakness::BiasedModulus { percent }),
             (None, None) => {}
         }
-        if is_message_to_xz(self.n()) {
+        if xz::is_message(self.n()) {
             found.push(Weakness::XzBackdoor);
         }
         found

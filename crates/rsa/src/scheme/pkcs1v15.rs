@@ -7,7 +7,11 @@ use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
 use super::{failure::VerificationFailure, parameters::fill};
-use crate::{Result, hash::Hash};
+use crate::{
+    Result,
+    draw::{self, MAX_DRAWS},
+    hash::Hash,
+};
 
 /// The least number of bytes between the marks of either encoding.
 const LEAST_PADDING: usize = 8;
@@ -100,7 +104,12 @@ pub(super) fn encode_message<R: TryCryptoRng + ?Sized>(message: &[u8], rng: &mut
     fill(rng, random)?;
     // A zero would end the padding: each is drawn again.
     for byte in random.iter_mut() {
+        let mut draws = 0;
         while *byte == 0 {
+            if draws == MAX_DRAWS {
+                return Err(draw::stuck());
+            }
+            draws += 1;
             fill(rng, std::slice::from_mut(byte))?;
         }
     }
@@ -124,4 +133,39 @@ pub(crate) fn decode(encoding: &[u8], synthetic: &mut [u8], synthetic_start: u32
         ours.conditional_assign(theirs, is_good);
     }
     u32::conditional_select(&synthetic_start, &(end_of_padding + 1), is_good) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use std::convert::Infallible;
+
+    /// Gives zeros for ever.
+    struct Zeros;
+
+    impl rand_core::TryRng for Zeros {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            Ok(0)
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(0)
+        }
+
+        fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+            bytes.fill(0);
+            Ok(())
+        }
+    }
+
+    impl TryCryptoRng for Zeros {}
+
+    #[test]
+    fn padding_of_zeros_alone_comes_to_an_end() {
+        let refused = encode_message(b"a message", &mut Zeros, &mut [0; 64]);
+        assert!(matches!(refused, Err(Error::Randomness { .. })), "{refused:?}");
+    }
 }

@@ -210,6 +210,10 @@ impl Backend for Altered {
         self.cpu.prepare_public(key)
     }
 
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        self.cpu.prepare_public_for_secrets(key)
+    }
+
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
         self.cpu.tester(bits)
     }

@@ -43,11 +43,19 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
         for hash in Hash::ALL.iter().copied().filter(signs) {
             for scheme in signature_schemes(hash) {
                 let place = format!("{scheme:?} on {}", backend.kernel());
+                // A digest of 64 bytes and a salt of as many take more than a modulus of 129.
+                let is_salted = matches!(
+                    scheme,
+                    SignatureScheme::Pss(Pss {
+                        salt_len: SaltLen::Digest,
+                        ..
+                    })
+                );
+                let is_too_long = is_salted && hash.digest_len() == 64;
                 let signing = match SigningKey::with_backend(&key, scheme, &backend) {
-                    Ok(signing) => signing,
-                    // A digest of 64 bytes and a salt of as many take more than a modulus of 129.
-                    Err(Error::Scheme { .. }) if hash.digest_len() == 64 => continue,
-                    Err(error) => panic!("{place}: {error}"),
+                    Ok(signing) if !is_too_long => signing,
+                    Err(Error::Scheme { .. }) if is_too_long => continue,
+                    other => panic!("{place}: {:?}", other.err()),
                 };
                 let verifying = signing.verifying_key();
                 let messages: Vec<Vec<u8>> = (0..9).map(|len| vec![len as u8; len]).collect();

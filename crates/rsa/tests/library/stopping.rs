@@ -98,6 +98,10 @@ impl Backend for Counting {
         self.inner.prepare_public(key)
     }
 
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        self.inner.prepare_public_for_secrets(key)
+    }
+
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
         Ok(Box::new(CountingTester {
             inner: self.inner.tester(bits)?,

@@ -360,6 +360,10 @@ fn moduli_that_nobody_drew_are_found() {
     *n.last_mut().expect("long") |= 1;
     let key = PublicKey::new(&n, &[1, 0, 1]).expect("well formed");
     assert_eq!(names(key.weaknesses()), ["xz-backdoor"]);
+    // Half of such messages are even, and no key.
+    *n.last_mut().expect("long") &= !1;
+    let refused = PublicKey::new(&n, &[1, 0, 1]).expect_err("it is even").to_string();
+    assert!(refused.contains("CVE-2024-3094"), "{refused}");
 }
 
 #[test]

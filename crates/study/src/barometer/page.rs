@@ -35,9 +35,9 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     let machine = entry.sessions.first().map(|session| &session.machine);
     let virtual_machine = machine.and_then(|machine| machine.hypervisor.as_deref());
     let mut text = format!(
-        "\n[{name}]({name}): {}, {} sessions, {}, rsalab {}{}.\n\n",
+        "\n[{name}]({name}): {}, {}, {}, rsalab {}{}.\n\n",
         plain(&entry.title),
-        entry.sessions.len(),
+        number::counted(entry.sessions.len(), "session"),
         number::counted(cells, "cell"),
         plain(&entry.program.version),
         virtual_machine.map_or_else(String::new, |hypervisor| format!(", under {}", plain(hypervisor))),

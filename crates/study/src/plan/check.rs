@@ -40,7 +40,6 @@ impl Plan {
             ),
         )?;
         self.measure.check()?;
-        self.check_own_text()?;
         for (index, grid) in self.grids.iter().enumerate() {
             let measure = self.measure.changed(&grid.measure);
             let checked = measure.check().and_then(|()| grid.check(host));
@@ -49,6 +48,8 @@ impl Plan {
                 error,
             })?;
         }
+        // It takes sizes that are sound.
+        self.check_own_text()?;
         let cells = self
             .grids
             .iter()

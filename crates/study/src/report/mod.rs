@@ -88,14 +88,15 @@ pub const PAGE: &str = "report.html";
 pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let pictures = folder(directory, "figures")?;
     let json = serde_json::to_string_pretty(report).expect("a report has text keys, so it can be written as JSON");
+    let (page, texts) = (html(report), [csv(report), markdown(report), latex(report)]);
     // First: it says which study the other files are of.
     place(directory, "results.json", (json + "\n").as_bytes())?;
-    place(directory, "results.csv", csv(report).as_bytes())?;
-    place(directory, "report.md", markdown(report).as_bytes())?;
-    place(directory, "report.tex", latex(report).as_bytes())?;
+    for (name, text) in ["results.csv", "report.md", "report.tex"].into_iter().zip(texts) {
+        place(directory, name, text.as_bytes())?;
+    }
     draw(&report.all_figures().collect::<Vec<_>>(), &pictures)?;
     // The page comes last: where it is, the files it names are.
-    place(directory, PAGE, html(report).as_bytes())
+    place(directory, PAGE, page.as_bytes())
 }
 
 /// Writes a file below the directory of a report; `path` has `/` between folders, which are made where they are
@@ -142,13 +143,23 @@ fn folder(directory: &Path, name: &str) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.
+/// Writes a file of a report: a report is for showing, unlike the database.
 fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+    replace(directory, name, bytes, readable)
+}
+
+/// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.
+fn replace(
+    directory: &Path,
+    name: &str,
+    bytes: &[u8],
+    set_mode: impl FnOnce(&fs::File) -> io::Result<()>,
+) -> Result<PathBuf, Error> {
     let path = directory.join(name);
     let written = || -> io::Result<()> {
         let mut draft = tempfile::Builder::new().prefix(".draft-").tempfile_in(directory)?;
         draft.write_all(bytes)?;
-        readable(draft.as_file())?;
+        set_mode(draft.as_file())?;
         draft.as_file().sync_all()?;
         draft.persist(&path).map_err(|error| error.error)?;
         Ok(())
@@ -157,7 +168,7 @@ fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// A report is for showing, unlike the database: temporary files are made for their owner alone.
+/// Lets everybody read a file: temporary ones are made for their owner alone.
 fn readable(file: &fs::File) -> io::Result<()> {
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;

@@ -31,8 +31,7 @@ struct Identity {
 pub fn check_place(report: &Report, directory: &Path, batch_files: bool) -> Result<(), Error> {
     let is_ours = is_report_of(report, directory);
     let figures = report
-        .figures
-        .iter()
+        .all_figures()
         .flat_map(|figure| ["svg", "png"].map(|ending| format!("figures/{}.{ending}", figure.id)));
     let batches = match batch_files {
         true => articles::batch_files(&report.groups),

@@ -9,6 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 use super::{
+    analysis::Part,
     figure::{Figure, Scale},
     model::Report,
 };
@@ -27,7 +28,7 @@ const ROOM: u64 = 16 << 20;
 pub fn read(path: &Path) -> Result<Report, Error> {
     let bytes = bytes(path).map_err(Error::io(path))?;
     let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, json::fault(&error)))?;
-    let fault = report.all_figures().find_map(fault);
+    let fault = report.all_figures().find_map(fault).or_else(|| odd_table(&report));
     match fault {
         None => Ok(report),
         Some(fault) => Err(refused(path, fault)),
@@ -61,6 +62,17 @@ fn refused(path: &Path, reason: String) -> Error {
         path: path.to_owned(),
         reason,
     }
+}
+
+/// The reason why a table of a section cannot be set.
+fn odd_table(report: &Report) -> Option<String> {
+    let mut parts = report.analyses.iter().flat_map(|analysis| &analysis.parts);
+    let is_odd = |part: &&Part| part.rows.iter().any(|row| row.cells.len() > part.columns.len());
+    let odd = parts.find(is_odd)?;
+    Some(format!(
+        "a row of the table '{}' has more cells than columns",
+        odd.title
+    ))
 }
 
 /// The reason why a figure cannot be drawn: its name becomes a file's, and its values become places.

@@ -13,7 +13,7 @@ use rsalab_engines::Op;
 use super::{
     group::{Group, Row},
     model::Report,
-    names, place,
+    names, replace,
     template::as_markdown,
     words,
 };
@@ -45,7 +45,10 @@ pub fn put_speeds(report: &Report, path: &Path) -> Result<(), Error> {
         let reason = "its name is not UTF-8".to_owned();
         return Err(Error::Markdown { path, reason });
     };
-    place(directory, name, text.as_bytes())?;
+    let permissions = fs::metadata(&path).map_err(Error::io(&path))?.permissions();
+    replace(directory, name, text.as_bytes(), |file| {
+        file.set_permissions(permissions)
+    })?;
     Ok(())
 }
 
@@ -58,8 +61,10 @@ fn with_speeds(report: &Report, text: &str) -> Result<String, String> {
         let line = after.find('\n').map_or(after, |end| &after[..end]);
         let asked = line.trim_end().strip_suffix("-->");
         let asked = asked.ok_or_else(|| format!("'{BEGIN}{line}' has no '-->' in its line"))?;
-        let end = after.find(END);
-        let end = end.ok_or_else(|| format!("no line '{END}' follows '{BEGIN}{line}'"))?;
+        // Not one that belongs to a later table: what stands between would be lost.
+        let own = after.find(BEGIN).map_or(after, |next| &after[..next]);
+        let end = own.find(END);
+        let end = end.ok_or_else(|| format!("no line '{END}' follows '{BEGIN}{line}' before the next table"))?;
         made += &rest[..begin];
         made += &format!("{BEGIN}{line}\n{}{END}", table(report, asked)?);
         rest = &after[end + END.len()..];

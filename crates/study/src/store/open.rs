@@ -47,7 +47,10 @@ impl Store {
         let path = directory.join(FILE);
         let lock = WriteLock::take(directory, &path)?;
         match Store::place(directory, &path, study) {
-            Ok(()) => Store::checked(directory, Some(lock)),
+            Ok(()) => Store::checked(directory, Some(lock)).inspect_err(|_| {
+                // As where the file system has not what SQLite's log takes.
+                let _ = fs::remove_file(&path);
+            }),
             Err(error) => {
                 lock.withdraw();
                 Err(error)

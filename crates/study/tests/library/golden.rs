@@ -1,8 +1,16 @@
 //! The articles' reviews of planted studies, word by word: a change of the data or of the evaluators shows here.
 //!
-//! `UPDATE_GOLDEN=1` writes the expected files anew.
+//! Texts that are too long to keep are kept as digests, one for each review, figure and plan. With `GOLDEN_DIR` set to
+//! a folder, whole texts are compared with those there, line by line.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p rsalab-study --test library golden::` writes the expected files anew.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    env,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rsalab_engines::{BlockReport, Exponent, Job, Mode, Op};
 use rsalab_measure::{Block, Estimate, Machine};
@@ -11,6 +19,7 @@ use rsalab_study::{
     plan::{Engines, Host, Preset},
     report::{Figure, Review},
 };
+use sha2::{Digest, Sha256};
 
 use crate::support::{self, Planted, beginning, block, machine};
 
@@ -214,9 +223,18 @@ fn of_review(text: &mut String, review: &Review) {
 fn of_figure(text: &mut String, figure: &Figure) {
     let shape = Figure {
         series: Vec::new(),
+        references: Vec::new(),
+        marks: Vec::new(),
         ..figure.clone()
     };
     writeln!(text, "{}", serde_json::to_string(&shape).unwrap()).unwrap();
+    // Not to the last digit, which depends on the C library.
+    for line in &figure.references {
+        writeln!(text, "  y={:.5e}: {}", line.y, line.label).unwrap();
+    }
+    for line in &figure.marks {
+        writeln!(text, "  x={:.5e}: {}", line.x, line.label).unwrap();
+    }
     for series in &figure.series {
         write!(text, "  {}:", series.name).unwrap();
         for point in &series.points {
@@ -232,43 +250,87 @@ fn of_figure(text: &mut String, figure: &Figure) {
     }
 }
 
-fn words(planted: &Planted, with_points: bool) -> String {
+/// The reviews and figures of a study, each with its name.
+fn items(planted: &Planted, with_points: bool) -> Vec<(String, String)> {
     let report = articles::report(planted.study.store()).unwrap();
-    let mut text = String::new();
-    report.articles.iter().for_each(|review| of_review(&mut text, review));
+    let mut items = Vec::new();
+    for review in &report.articles {
+        let mut text = String::new();
+        of_review(&mut text, review);
+        items.push((format!("article {}", review.id), text));
+    }
     for figure in &report.figures {
+        let mut text = String::new();
         match with_points {
             true => of_figure(&mut text, figure),
             false => writeln!(text, "{}: {}", figure.id, figure.description).unwrap(),
         }
+        items.push((format!("figure {}", figure.id), text));
     }
-    text
+    items
 }
 
-fn check(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    let path = std::env::var_os("GOLDEN_DIR").map_or(path, |directory| Path::new(&directory).join(name));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, text).unwrap();
+fn whole(items: &[(String, String)]) -> String {
+    items.iter().map(|(_, text)| text.as_str()).collect()
+}
+
+/// Where an expected file is kept.
+fn kept(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn check(path: &Path, text: &str) {
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(path, text).unwrap();
     }
-    let expected = fs::read_to_string(&path).unwrap();
+    let read = fs::read_to_string(path);
+    let path = path.display();
+    let expected = read.unwrap_or_else(|error| panic!("{path} cannot be read: {error}; UPDATE_GOLDEN=1 writes it"));
     for (number, (line, expected)) in text.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(line, expected, "line {} of {}", number + 1, path.display());
+        assert_eq!(line, expected, "line {} of {path}", number + 1);
     }
-    assert_eq!(text.lines().count(), expected.lines().count());
+    assert_eq!(text.lines().count(), expected.lines().count(), "lines of {path}");
+}
+
+/// Checks the digests of texts, and the texts themselves where `GOLDEN_DIR` has them.
+fn check_items(name: &str, items: &[(String, String)]) {
+    if let Some(folder) = env::var_os("GOLDEN_DIR") {
+        check(&Path::new(&folder).join(format!("{name}.txt")), &whole(items));
+    }
+    let mut digests = String::new();
+    for (item, text) in items {
+        writeln!(digests, "{}  {item}", hex::encode(Sha256::digest(text))).unwrap();
+    }
+    check(&kept(&format!("{name}.sha256")), &digests);
+}
+
+#[test]
+fn a_study_without_a_cell() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = study(&machine(4, 2), directory.path());
+    check_items("unmeasured", &items(&planted, true));
+}
+
+fn check_every_cell(name: &str, machine: &Machine, kernel: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut planted = study(machine, directory.path());
+    fill(&mut planted, kernel, everything);
+    check_items(name, &items(&planted, true));
 }
 
 #[test]
 fn a_study_with_every_cell() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(&machine(4, 2), directory.path());
-    if std::env::var_os("GOLDEN_DIR").is_some() {
-        check("unmeasured.txt", &words(&planted, true));
-    }
-    fill(&mut planted, "portable", everything);
-    if std::env::var_os("GOLDEN_DIR").is_some() {
-        check("everything.txt", &words(&planted, true));
-    }
+    check_every_cell("everything", &machine(4, 2), "portable");
+}
+
+#[test]
+fn a_study_of_one_core() {
+    check_every_cell("one", &machine(1, 1), "portable");
+}
+
+#[test]
+fn a_study_whose_device_is_a_cpu() {
+    check_every_cell("on-cpu", &machine(2, 1), "mont32x1-opencl on a CPU");
 }
 
 #[test]
@@ -276,42 +338,26 @@ fn a_study_with_reasons() {
     let directory = tempfile::tempdir().unwrap();
     let mut planted = study(&machine(2, 1), directory.path());
     fill(&mut planted, "portable", with_reasons);
-    check("reasons.txt", &words(&planted, false));
-    if std::env::var_os("GOLDEN_DIR").is_none() {
-        return;
-    }
-    check("reasons-points.txt", &words(&planted, true));
-    for (name, cores, kernel) in [
-        ("one.txt", 1, "portable"),
-        ("on-cpu.txt", 2, "mont32x1-opencl on a CPU"),
-    ] {
-        let directory = tempfile::tempdir().unwrap();
-        let mut planted = study(&machine(cores, 1), directory.path());
-        fill(&mut planted, kernel, everything);
-        check(name, &words(&planted, true));
-    }
+    check(&kept("reasons.txt"), &whole(&items(&planted, false)));
+    check_items("reasons-points", &items(&planted, true));
 }
 
 /// The cells that the presets of articles unfold into.
 #[test]
 fn the_plans_of_articles() {
-    if std::env::var_os("GOLDEN_DIR").is_none() {
-        return;
-    }
-    let mut text = String::new();
+    let mut plans = Vec::new();
     for name in ["text-threads", "prime-cycles", "keygen-libraries", "cpu-gpu", "papers"] {
-        let host = study(&machine(4, 2), tempfile::tempdir().unwrap().path())
-            .study
-            .store()
-            .study()
-            .unwrap()
-            .host;
+        let directory = tempfile::tempdir().unwrap();
+        let host = study(&machine(4, 2), directory.path());
+        let host = host.study.store().study().unwrap().host;
         let plan = Preset::named(name).unwrap().plan(&host);
+        let mut text = String::new();
         writeln!(text, "# {name}: {} {}", plan.title, plan.nice).unwrap();
         for group in plan.groups(&host).unwrap() {
             let engines: Vec<&str> = group.cells.iter().map(|cell| cell.engine.as_str()).collect();
             writeln!(text, "{:?} {:?}\n  {}", group.job, group.measure, engines.join(" ")).unwrap();
         }
+        plans.push((format!("plan {name}"), text));
     }
-    check("plans.txt", &text);
+    check_items("plans", &plans);
 }

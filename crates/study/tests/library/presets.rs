@@ -155,4 +155,12 @@ fn a_text_of_ones_own_is_a_part_of_the_plan() {
         ..of_own("keygen-libraries")
     };
     assert!(refusal(useless).contains("no cell takes a text"));
+    // Sizes that cannot be are refused before anything is computed of them.
+    for sizes in ["bits = [1024]\nportions = 0", "bits = [0]\nmessages = [3]"] {
+        let plan = "title = \"T\"\ntext = \"abc\"\n[[grid]]\noperations = [\"text_encrypt\"]\nengines = [\"own\"]\n";
+        let refused = Plan::parse(&format!("{plan}{sizes}\n"), &host)
+            .expect_err("refused")
+            .to_string();
+        assert!(!refused.contains("takes"), "{refused}");
+    }
 }

@@ -128,11 +128,13 @@ fn only_what_a_report_of_the_same_study_made_is_replaced() {
         fs::write(alone.join(name), "somebody's").unwrap();
         refused(&alone, name);
     }
-    let pictures = directory.path().join("pictures");
-    fs::create_dir_all(pictures.join("figures")).unwrap();
-    let picture = format!("figures/{}.png", report.figures[0].id);
-    fs::write(pictures.join(&picture), "somebody's").unwrap();
-    refused(&pictures, &picture);
+    for (number, figure) in report.all_figures().enumerate() {
+        let pictures = directory.path().join(format!("pictures-{number}"));
+        fs::create_dir_all(pictures.join("figures")).unwrap();
+        let picture = format!("figures/{}.png", figure.id);
+        fs::write(pictures.join(&picture), "somebody's").unwrap();
+        refused(&pictures, &picture);
+    }
     #[cfg(unix)]
     {
         let linked = directory.path().join("linked");
@@ -247,6 +249,17 @@ fn what_is_no_result_of_a_report_is_refused() {
     for place in [0.0, -1.0] {
         assert!(changed("/figures/0/series/0/points/0/x", place.into()).contains("has no place"));
     }
+    let mut wide = json.clone();
+    let row = wide.pointer_mut("/analyses/0/parts/0/rows/0/cells").expect("a table");
+    let row = row.as_array_mut().unwrap();
+    row.push(row[0].clone());
+    row.push(row[0].clone());
+    assert!(refused(wide.to_string().as_bytes()).contains("more cells than columns"));
+    // Anything may be a title.
+    let mut odd = json.clone();
+    *odd.pointer_mut("/figures/0/title").unwrap() = "a\u{1}b\u{1b}[31m".into();
+    fs::write(&file, odd.to_string()).unwrap();
+    report::write(&report::read(&file).unwrap(), &directory.path().join("odd")).unwrap();
 }
 
 fn figure(title: &str, label: &str) -> Figure {
@@ -432,9 +445,16 @@ fn speeds_stand_in_a_readme() {
     assert!(made.contains("\n\nKeys of 2048 bits; intervals of 95 %. `rsalab study planted.toml`, "));
     assert!(made.starts_with("# A program\n\n<!-- rsalab speeds 2048 private text_decrypt -->\n|"));
     assert!(made.ends_with("<!-- rsalab end -->\nmore\n") && !made.contains("old"));
-    // Once more: the same.
+    // Once more: the same, and no more people may read it than before.
+    #[cfg(unix)]
+    fs::set_permissions(&readme, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     report::put_speeds(&report, &readme).unwrap();
     assert_eq!(fs::read_to_string(&readme).unwrap(), made);
+    #[cfg(unix)]
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&readme).unwrap().permissions()) & 0o777,
+        0o600
+    );
 
     let refused = [
         (
@@ -444,6 +464,10 @@ fn speeds_stand_in_a_readme() {
         (
             "<!-- rsalab speeds 2048 private -->\n",
             "no line '<!-- rsalab end -->' follows",
+        ),
+        (
+            "<!-- rsalab speeds 2048 private -->\nA chapter.\n<!-- rsalab speeds 2048 private -->\n<!-- rsalab end -->",
+            "before the next table",
         ),
         (
             "<!-- rsalab speeds 2048 private\n<!-- rsalab end -->",

@@ -245,7 +245,7 @@ mod timing {
 
     /// Prints how long jobs of several keys take, beside as many of each key for itself.
     #[test]
-    #[ignore = "measures times: needs a quiet machine"]
+    #[ignore = "needs a quiet machine: make timing"]
     fn jobs_of_several_keys() {
         let Some(setup) = Loaded::new().map(Setup) else {
             return;

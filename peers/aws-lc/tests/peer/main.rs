@@ -7,4 +7,6 @@ rsalab_engines::conformance_tests! {
     engine: Ok::<_, String>(rsalab_peer_aws_lc::engine()),
     program: env!("CARGO_BIN_EXE_rsalab-peer-aws-lc"),
     not_offered: [],
+    // It has no function that tells a key's modulus alone.
+    also_offered: [rsalab_engines::Op::ImportVerify, rsalab_engines::Op::SignMessage],
 }

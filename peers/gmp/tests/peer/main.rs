@@ -12,6 +12,7 @@ rsalab_engines::conformance_tests! {
     engine: Ok::<_, String>(GmpEngine),
     program: env!("CARGO_BIN_EXE_rsalab-peer-gmp"),
     not_offered: [Op::Sign, Op::Verify],
+    also_offered: [],
 }
 
 fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {

@@ -10,6 +10,7 @@ mod ippcp {
         engine: rsalab_peer_ipp::Ippcp::new(),
         program: env!("CARGO_BIN_EXE_rsalab-peer-ippcp"),
         not_offered: [Op::Totient, Op::PrivateExponent, Op::Sign, Op::Verify],
+        also_offered: [],
     }
 }
 
@@ -29,5 +30,6 @@ mod crypto_mb {
             Op::Sign,
             Op::Verify,
         ],
+        also_offered: [],
     }
 }

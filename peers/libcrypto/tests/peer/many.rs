@@ -2,7 +2,13 @@
 //!
 //! That suffices: an exponentiation by `e` is one-to-one below the modulus, so only the right result comes back.
 
-use std::{env, slice};
+use std::{
+    env,
+    num::NonZero,
+    slice,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
 use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, Own, StudyKey, conformance::test_seed, inputs};
 use rsalab_peer_libcrypto::LibcryptoEngine;
@@ -38,31 +44,65 @@ fn operate(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Res
     Ok(outputs)
 }
 
-/// Blocks that did not come back, of `operations` with as many keys as that needs.
+/// Blocks that did not come back, of `count` with the key of this number, from the input `first` on.
+fn differences_of_key(
+    own: &Own,
+    library: &dyn Engine,
+    bits: usize,
+    number: usize,
+    first: usize,
+    count: usize,
+) -> usize {
+    let job = |op| Job {
+        batch: BATCHES[3],
+        ..Job::new(op, bits)
+    };
+    let key = StudyKey::numbered(&test_seed(), bits, Exponent::F4, 2, number as u64).unwrap();
+    let given = inputs(&job(Op::Private), &key, &test_seed(), first as u64, count);
+    let results = operate(own, &job(Op::Private), &key, &given).unwrap();
+    let back = operate(library, &job(Op::Public), &key, &results).unwrap();
+    let pairs = given.chunks(key.n.len()).zip(back.chunks(key.n.len()));
+    pairs.filter(|(given, back)| given != back).count()
+}
+
+/// Blocks that did not come back, of `operations` with as many keys as that needs, on all CPUs.
 fn differences(kernel: &KernelInfo, library: &dyn Engine, bits: usize, operations: usize) -> usize {
     let own = Own::with_kernel(kernel.name).unwrap();
-    let mut wrong = 0;
-    for (number, first) in (0..operations).step_by(CHUNK).enumerate() {
-        let job = |op| Job {
-            batch: BATCHES[3],
-            ..Job::new(op, bits)
-        };
-        let key = StudyKey::numbered(&test_seed(), bits, Exponent::F4, 2, number as u64).unwrap();
-        let count = CHUNK.min(operations - first);
-        let given = inputs(&job(Op::Private), &key, &test_seed(), first as u64, count);
-        let results = operate(&own, &job(Op::Private), &key, &given).unwrap();
-        let back = operate(library, &job(Op::Public), &key, &results).unwrap();
-        let pairs = given.chunks(key.n.len()).zip(back.chunks(key.n.len()));
-        wrong += pairs.filter(|(given, back)| given != back).count();
-    }
-    wrong
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let next_key = AtomicUsize::new(0);
+    let take_keys = || {
+        let mut wrong = 0;
+        loop {
+            let number = next_key.fetch_add(1, Ordering::Relaxed);
+            let first = number * CHUNK;
+            if first >= operations {
+                return wrong;
+            }
+            wrong += differences_of_key(&own, library, bits, number, first, CHUNK.min(operations - first));
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(take_keys)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    })
 }
 
 fn every_kernel(sizes: &[(usize, usize)]) {
     let Some(library) = library() else { return };
     // Forms on arrays wait for the long tests where their kernels run.
     let all = env::var_os("RSALAB_ALL_KERNELS").is_some();
+    let named = env::var("RSALAB_KERNELS").ok();
+    let named: Option<Vec<&str>> = named.as_deref().map(|named| named.split(',').collect());
+    for name in named.iter().flatten() {
+        assert!(
+            kernels().iter().any(|kernel| kernel.name == *name),
+            "no kernel is named {name}"
+        );
+    }
     for kernel in kernels() {
+        if named.as_ref().is_some_and(|named| !named.contains(&kernel.name)) {
+            continue;
+        }
         if !all && kernel.runs_in_vectors_too() {
             eprintln!(
                 "SKIPPED: {} above the kernels, since its kernel runs here: RSALAB_ALL_KERNELS",
@@ -89,7 +129,8 @@ fn what_own_signs_comes_back_on_every_kernel() {
     every_kernel(&[(1024, 50), (2048, 14)]);
 }
 
-/// `RSALAB_OPERATIONS=1024:10000000,2048:1000000,4096:100000` takes hours.
+/// `RSALAB_OPERATIONS=1024:10000000,2048:1000000,4096:100000` takes hours; `RSALAB_KERNELS=NAME,NAME` names the
+/// kernels.
 #[test]
 #[ignore = "long: thousands of operations on every kernel"]
 fn thousands_come_back_on_every_kernel() {

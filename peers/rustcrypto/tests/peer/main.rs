@@ -10,4 +10,5 @@ rsalab_engines::conformance_tests! {
     engine: Ok::<_, String>(RustCryptoEngine),
     program: env!("CARGO_BIN_EXE_rsalab-peer-rustcrypto"),
     not_offered: [Op::Totient, Op::PrivateExponent, Op::PrimeSearch],
+    also_offered: [Op::ImportPrivate, Op::ImportVerify, Op::SignMessage],
 }

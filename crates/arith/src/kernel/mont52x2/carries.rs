@@ -175,7 +175,7 @@ mod tests {
                 carries_go_as_far_as_they_must::<OneQuad, 1>(token);
                 carries_go_as_far_as_they_must::<TwoQuads, 2>(token);
             }
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+            None => eprintln!("SKIPPED: this CPU has no AVX-512 IFMA"),
         }
     }
 }

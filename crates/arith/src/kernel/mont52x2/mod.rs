@@ -344,7 +344,7 @@ pub(crate) mod tests {
         use crate::kernel::x86_64::{have_ifma::HaveIfma, ifma_quads::TwoQuads};
         match HaveIfma::check() {
             Some(token) => does_the_first_alone::<TwoQuads>(token),
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+            None => eprintln!("SKIPPED: this CPU has no AVX-512 IFMA"),
         }
     }
 }

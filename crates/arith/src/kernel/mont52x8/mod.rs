@@ -253,8 +253,11 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     fn store_bytes_vartime(self, moduli: &Moduli, lane: usize, value: &[u64], _: &mut [u64], bytes: &mut [u8]) {
         let n = &moduli.plain[lane];
         let mut above = digits::take_bytes(vec8s(value), lane, bytes);
-        // As in `store`, at most twice; the first limb mostly tells.
-        while above != 0 || !words::is_less_be_vartime(bytes, n) {
+        // As in `store`, at most twice, whatever a fault made of the value; the first limb mostly tells.
+        for _ in 0..2 {
+            if above == 0 && words::is_less_be_vartime(bytes, n) {
+                return;
+            }
             above = above.wrapping_sub(u64::from(words::sub_be(bytes, n)));
         }
     }
@@ -464,5 +467,21 @@ pub(crate) mod tests {
                 assert_eq!(number(&stored), BigUint::ZERO);
             }
         }
+    }
+
+    /// All bits of all digits, from which n can be subtracted 2^17 times.
+    #[test]
+    fn what_a_fault_made_of_a_value_is_stored_at_once() {
+        let kernel = Mont52x8::<Portable>::new(());
+        let (bits, len) = (1024, 16);
+        let n = (BigUint::from(1u8) << (bits - 1)) + 1u8;
+        let modulus = Modulus::new(&limbs(&n, len), bits, len);
+        let prepared = kernel.prepare(&[&modulus; 8]);
+        let value = vec![DIGIT_MASK; Mont52x8::<Portable>::words(len)];
+        let mut bytes = vec![0; bits / 8];
+        kernel.store_bytes_vartime(&prepared, 3, &value, &mut vec![0; len], &mut bytes);
+        let value = (BigUint::from(1u8) << (value.len() / 8 * DIGIT_BITS)) - 1u8;
+        let expected = (value - &n * 2u8) % (BigUint::from(1u8) << bits);
+        assert_eq!(BigUint::from_bytes_be(&bytes), expected);
     }
 }

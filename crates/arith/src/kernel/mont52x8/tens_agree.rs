@@ -44,7 +44,7 @@ fn digits(state: &mut u64, count: usize) -> Vec<u64> {
 #[test]
 fn blocks_leave_the_digits_of_the_model() {
     let Some(token) = HaveIfma::check() else {
-        return eprintln!("skipped: no AVX-512 IFMA");
+        return eprintln!("SKIPPED: no AVX-512 IFMA");
     };
     let mut state = 1;
     for limbs in [16, 24, 32, 64, 128] {
@@ -128,7 +128,7 @@ fn agree_once(token: HaveIfma, limbs: usize, state: &mut u64) {
 fn two_tens_leave_the_digits_of_the_model() {
     const LIMBS: usize = 8;
     let Some(token) = HaveIfma::check() else {
-        return eprintln!("skipped: no AVX-512 IFMA");
+        return eprintln!("SKIPPED: no AVX-512 IFMA");
     };
     let (blocks, model) = (Blocks::new(token), Model::new(()));
     let count = Blocks::words(LIMBS) / 8;

@@ -197,7 +197,7 @@ mod tests {
     fn blocks_agree_with_rows() {
         match HaveAdx::check() {
             Some(token) => agree_with_rows(token),
-            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
+            None => eprintln!("SKIPPED: this CPU has no BMI2 and ADX"),
         }
     }
 }

@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn operations_agree_with_those_on_arrays() {
         let Some(token) = HaveAvx2Fma::check() else {
-            return eprintln!("skipped: this CPU has no AVX2");
+            return eprintln!("SKIPPED: this CPU has no AVX2");
         };
         let edges = [
             0,

@@ -437,7 +437,7 @@ mod tests {
                 agrees_with_the_portable_form::<TwoQuads, 2>(token, 2);
                 agrees_with_the_portable_form::<FirstQuad, 2>(token, 1);
             }
-            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+            None => eprintln!("SKIPPED: this CPU has no AVX-512 IFMA"),
         }
     }
 }

@@ -177,7 +177,7 @@ pub(crate) fn for_each_kernel(check: impl Fn(Kernel)) {
         }
         match Kernel::named(info.name) {
             Ok(kernel) => check(kernel),
-            Err(reason) => eprintln!("skipped: {reason}"),
+            Err(reason) => eprintln!("SKIPPED: {reason}"),
         }
     }
 }

@@ -34,8 +34,6 @@ use super::{
     piece::{Body, COLUMNS, LINES, PIECE, Piece, Sink},
     texts::Texts,
 };
-use crate::issue::Issue;
-
 /// The first bytes of a table.
 pub(super) const MAGIC: &[u8] = b"PAR1";
 /// The first bytes of a table whose footer is encrypted.
@@ -70,10 +68,9 @@ pub(super) fn rows(
     document: u32,
     sink: &mut dyn Sink,
 ) {
-    let table = Table::open(file, len, column).map_err(|fault| fault.issue("its footer"));
+    let table = Table::open(file, len, column).map_err(|fault| fault.body("its footer"));
     let read = table.and_then(|table| table.read(most, document, sink));
-    if let Err(issue) = read {
-        let body = Body::Issue(issue);
+    if let Err(body) = read {
         sink.piece(Piece { document, body });
     }
 }
@@ -105,7 +102,7 @@ impl<R: Read + Seek> Table<R> {
         })
     }
 
-    fn read(mut self, most: u64, document: u32, sink: &mut dyn Sink) -> Result<(), Issue> {
+    fn read(mut self, most: u64, document: u32, sink: &mut dyn Sink) -> Result<(), Body> {
         let groups = std::mem::take(&mut self.groups);
         let share = usize::try_from(self.file.len).unwrap_or(usize::MAX) / groups.len().max(1);
         let mut left = match most < self.file.len {
@@ -127,7 +124,7 @@ impl<R: Read + Seek> Table<R> {
             let read = self.read_group(&group.chunk, limit, &mut cells);
             cells.sink.read(share);
             cells.end();
-            read.map_err(|fault| fault.issue(&format!("row group {}", number + 1)))?;
+            read.map_err(|fault| fault.body(&format!("row group {}", number + 1)))?;
         }
         Ok(())
     }
@@ -201,7 +198,7 @@ fn column_of_moduli(columns: &[Column], name: Option<&str>) -> Result<usize, Fau
             Some(name) => format!("`{name}`"),
             None => format!("of moduli ({}); name it by `--column`", COLUMNS.join(", ")),
         };
-        return Err(Fault::NotRead(format!("has no column {which}")));
+        return Err(Fault::NoColumn(format!("has no column {which}")));
     };
     let column = &columns[number];
     let path = &column.path;

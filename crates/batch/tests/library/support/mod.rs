@@ -9,8 +9,8 @@ use std::{
 
 use rsalab_batch::Batcher;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
-    Result, Status,
+    Backend, BlockRunner, CandidateTester, Error, Kernel, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey, Result, Status, backend::Sieve,
 };
 
 /// Lanes of it: a private operation takes two, and a pass four of these.
@@ -45,6 +45,8 @@ struct State {
     alive: BTreeMap<Vec<u8>, usize>,
     /// Passes of several keys that have begun.
     mixed: usize,
+    /// Sieves that were asked for.
+    sieves: usize,
 }
 
 impl Gate {
@@ -78,6 +80,11 @@ impl Gate {
     /// Passes of several keys.
     pub(crate) fn mixed(&self) -> usize {
         self.shared.state.lock().unwrap().mixed
+    }
+
+    /// Sieves that were asked for.
+    pub(crate) fn sieves(&self) -> usize {
+        self.shared.state.lock().unwrap().sieves
     }
 
     fn prepared(&self, keys: &[PrivateKey]) -> GateKey {
@@ -136,6 +143,19 @@ impl Backend for Gate {
 
     fn prepare_public(&self, _: &PublicKey) -> Result<Box<dyn Prepared>> {
         unreachable!("nobody asks for it")
+    }
+
+    fn prepare_public_for_secrets(&self, _: &PublicKey) -> Result<Box<dyn Prepared>> {
+        unreachable!("nobody asks for it")
+    }
+
+    fn sieve(&self, bits: usize) -> Sieve {
+        self.shared.state.lock().unwrap().sieves += 1;
+        Sieve::new(Kernel::auto(), bits)
+    }
+
+    fn searches(&self) -> usize {
+        3
     }
 
     fn tester(&self, _: usize) -> Result<Box<dyn CandidateTester + '_>> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rsalab_audit::{
-    Report, Severity,
+    Report,
     report::{json_lines, junit, sarif},
 };
 use rsalab_study::number;
@@ -21,8 +21,15 @@ use crate::{
 /// Fails before the work if a file would be overwritten.
 pub(super) fn check(options: &FoundOptions, out: Option<&Path>) -> Result<()> {
     let made = [&options.sarif, &options.junit, &options.secret_primes];
-    let made = made.into_iter().filter_map(Option::as_deref);
-    made.chain(out).try_for_each(files::check_absent)
+    let made: Vec<&Path> = made.into_iter().filter_map(Option::as_deref).chain(out).collect();
+    for (place, path) in made.iter().enumerate() {
+        if made[..place].contains(path) {
+            let what = format!("{} is named twice, for different files", path.display());
+            return Err(Failure::new(Class::Usage, what).advice("name another file for one of them"));
+        }
+        files::check_absent(path)?;
+    }
+    Ok(())
 }
 
 /// Prints the findings that are not passed over, or writes them to a file, and fails if they are bad enough.
@@ -33,7 +40,7 @@ pub(super) fn conclude(mut report: Report, options: &FoundOptions, as_json: bool
         .retain(|finding| !options.ignore.iter().any(|id| id == finding.rule.id));
     let passed_over = all - report.findings.len();
     note_ended(&report, passed_over);
-    write(options, &report)?;
+    let written = write(options, &report);
     let text = match as_json {
         true => json_lines(&report),
         false => shown::table(&report, passed_over),
@@ -43,7 +50,8 @@ pub(super) fn conclude(mut report: Report, options: &FoundOptions, as_json: bool
         (None, true) => output::report_lines(&text),
         (None, false) => output::report(&text),
     };
-    verdict(options, &report).and(printed)
+    // Whoever has no report is told that first: the verdict refers to it.
+    written.and(printed).and(verdict(options, &report))
 }
 
 fn note_ended(report: &Report, passed_over: usize) {
@@ -71,16 +79,22 @@ fn write(arguments: &FoundOptions, report: &Report) -> Result<()> {
         Some(path) => files::create(&[(path, text().as_bytes(), privacy)]),
         None => Ok(()),
     };
-    let least = arguments.fail_on.severity().unwrap_or(Severity::Critical);
-    create(
+    let least = arguments.fail_on.severity();
+    let sarif = create(
         arguments.sarif.as_deref(),
         &|| sarif(report, env!("CARGO_PKG_VERSION")),
         Privacy::Public,
-    )?;
-    create(arguments.junit.as_deref(), &|| junit(report, least), Privacy::Public)?;
-    let Some(path) = &arguments.secret_primes else {
-        return Ok(());
-    };
+    );
+    let junit = create(arguments.junit.as_deref(), &|| junit(report, least), Privacy::Public);
+    let primes = arguments
+        .secret_primes
+        .as_deref()
+        .map_or(Ok(()), |path| write_primes(path, report));
+    sarif.and(junit).and(primes)
+}
+
+/// Writes the shared primes to a file of their owner's.
+fn write_primes(path: &Path, report: &Report) -> Result<()> {
     let secrets = report.shared_primes.iter().map(|shared| {
         zeroize::Zeroizing::new(line(&Secret {
             prime: hex::encode(&*shared.factor),

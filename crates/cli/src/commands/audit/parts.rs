@@ -23,7 +23,7 @@ use super::{
 use crate::{
     arguments::{Audit, AuditMerge, AuditPlan, ReadOptions},
     commands::{inputs::with_ending, parts::Done},
-    exit::{Class, Failure, Result},
+    exit::{self, Class, Failure, Result},
     files::{self, Privacy},
     output::{self, Log},
     steps,
@@ -112,17 +112,22 @@ pub(super) fn make(arguments: &Audit, part: Part, out: &Path, log: Log) -> Resul
         }
         return Made::print(part, out, &made, as_json, log);
     }
-    // A part without its manifest is one of a process that was killed between the two.
-    if !out.exists() || read(out).is_err() {
+    // A part without its manifest is one of a process that was killed between the two: if it is of these keys, see
+    // below, it is replaced.
+    let left = read(out).ok();
+    if left.is_none() {
         files::check_absent(out)?;
     }
     let opened = Read::of(&arguments.read)?;
     let settings = opened.options(&arguments.read, share(part));
     let inventory = Inventory::of(&arguments.paths);
-    let Some(examined) = examine(&settings, &inventory, arguments.estimate, log)? else {
+    let Some(examined) = examine(&settings, &inventory, arguments, log)? else {
         return Ok(());
     };
     let made = examined.part();
+    if left.is_some_and(|left| left.inputs() != made.inputs()) {
+        return Err(files::exists(out));
+    }
     let cannot = |error| Failure::io(format!("cannot make {}", out.display()), error);
     let draft = files::replacement(out, made.to_json().as_bytes(), Privacy::Private).map_err(cannot)?;
     let named = draft.persist(out).map_err(|refused| cannot(refused.error))?;
@@ -150,12 +155,12 @@ fn refused(what: &str, error: PartError) -> Failure {
 /// Makes one report of all parts.
 pub(super) fn merge(arguments: &AuditMerge, log: Log) -> Result<()> {
     outcome::check(&arguments.found, arguments.out.as_deref())?;
-    let failed = |error: &dyn std::error::Error| Failure::new(Class::Input, format!("nothing was merged: {error}"));
+    let unfit = |error| exit::of_manifest("nothing was merged", error);
     let mut records = Vec::new();
     for path in &arguments.parts {
         let manifest = manifest_of(path);
-        let record = Manifest::read(path, &manifest).map_err(|error| failed(&error))?;
-        record.check(path, &manifest).map_err(|error| failed(&error))?;
+        let record = Manifest::read(path, &manifest).map_err(unfit)?;
+        record.check(path, &manifest).map_err(unfit)?;
         if record.work != Work::Audit {
             let what = format!("nothing was merged: {} is no part of an audit", path.display());
             return Err(
@@ -164,19 +169,19 @@ pub(super) fn merge(arguments: &AuditMerge, log: Log) -> Result<()> {
         }
         records.push((path.clone(), record));
     }
-    check_set(&records).map_err(|error| failed(&error))?;
+    check_set(&records).map_err(|error| Failure::new(Class::Input, "nothing was merged").because(error))?;
     let parts = arguments
         .parts
         .iter()
         .map(|path| read(path))
         .collect::<Result<Vec<AuditPart>>>()?;
     let report = AuditPart::merge(parts, arguments.threads.count()).map_err(|error| refused("the parts", error))?;
-    steps::ended(|| format!("{} parts: merged", arguments.parts.len()));
+    steps::ended(|| format!("{}: merged", number::counted(arguments.parts.len(), "part")));
     if let Some(out) = &arguments.out {
         log.note(format_args!(
-            "{} of {} parts: in {}",
+            "{} of {}: in {}",
             number::counted(report.findings.len(), "finding"),
-            arguments.parts.len(),
+            number::counted(arguments.parts.len(), "part"),
             out.display()
         ));
     }
@@ -252,7 +257,8 @@ pub(super) fn plan(arguments: &AuditPlan) -> Result<()> {
         text += &part.command;
         text.push('\n');
     }
-    output::report(&(text + &plan.merge + "\n"))
+    // Commands are copied: they are not wrapped.
+    output::report_lines(&(text + &plan.merge + "\n"))
 }
 
 /// The words of a command line that these options come from.

@@ -4,10 +4,47 @@ use std::time::Duration;
 
 use rsalab_audit::{Estimate, Inventory};
 use rsalab_study::number;
+use serde::Serialize;
+
+/// Output of `--estimate --json`, from a sample; null where that is not known.
+#[derive(Serialize)]
+pub(super) struct Taken {
+    files: usize,
+    /// None of what has no end yet, such as standard input.
+    bytes: Option<u64>,
+    keys: Option<u64>,
+    /// To examine each.
+    keys_seconds: Option<f64>,
+    /// To search for shared primes.
+    shared_seconds: Option<f64>,
+    memory: Option<u64>,
+    scratch: Option<u64>,
+}
+
+impl Taken {
+    pub(super) fn of(inventory: &Inventory, estimate: Option<&Estimate>) -> Taken {
+        Taken {
+            files: inventory.files(),
+            bytes: (!inventory.is_open_ended()).then(|| inventory.bytes()),
+            keys: estimate.map(|estimate| rounded(estimate.keys)),
+            keys_seconds: estimate.map(|estimate| estimate.keys_time.as_secs_f64()),
+            shared_seconds: estimate.map(|estimate| estimate.shared_time.as_secs_f64()),
+            memory: estimate.map(|estimate| estimate.memory),
+            scratch: estimate.map(|estimate| estimate.scratch),
+        }
+    }
+}
 
 /// The time and memory that it will take, in words: honest, as it was sampled.
 pub(super) fn what_it_takes(inventory: &Inventory, estimate: Option<&Estimate>) -> String {
-    let files = number::counted(inventory.files(), "file");
+    let files = match inventory.repeated() {
+        0 => number::counted(inventory.files(), "file"),
+        repeated => format!(
+            "{}, {} of the same left out,",
+            number::counted(inventory.files(), "file"),
+            number::counted(repeated, "other name")
+        ),
+    };
     let size = match inventory.is_open_ended() {
         true => "of a length that is not known yet".to_owned(),
         false => format!("of {}", bytes(inventory.bytes())),
@@ -15,8 +52,8 @@ pub(super) fn what_it_takes(inventory: &Inventory, estimate: Option<&Estimate>) 
     match estimate {
         None => format!("{files} {size}"),
         Some(estimate) => format!(
-            "{files} {size}: about {} keys, {} to examine them, {} to search for shared primes, {} of memory{}; from a sample",
-            number::whole(rounded(estimate.keys)),
+            "{files} {size}: about {}, {} to examine, {} to search for shared primes, {} of memory{}; from a sample",
+            number::counted(usize::try_from(rounded(estimate.keys)).unwrap_or(usize::MAX), "key"),
             wait(estimate.keys_time),
             wait(estimate.shared_time),
             bytes(estimate.memory),

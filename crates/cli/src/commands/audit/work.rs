@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use rsalab_audit::{Audit as Audited, AuditError, Examined, Inventory, Options, Share, known::Lists};
 use rsalab_rsa::format::Limits;
 
-use super::{follow::Follow, takes::what_it_takes};
+use super::{
+    follow::Follow,
+    takes::{Taken, what_it_takes},
+};
 use crate::{
-    arguments::ReadOptions,
+    arguments::{Audit, ReadOptions},
     exit::{Class, Failure, Result},
     files, lists,
     output::{self, Log},
@@ -18,14 +21,15 @@ use crate::{
 pub(super) fn examine(
     options: &Options<'_>,
     inventory: &Inventory,
-    is_estimate: bool,
+    typed: &Audit,
     log: Log,
 ) -> Result<Option<Examined>> {
     let audit = Audited::new(options);
     let estimate = audit.estimate(inventory);
     let said = what_it_takes(inventory, estimate.as_ref());
-    if is_estimate {
-        return output::report(&format!("{said}\n")).map(|()| None);
+    if typed.estimate {
+        let taken = Taken::of(inventory, estimate.as_ref());
+        return output::print(typed.json.json, &taken, || format!("{said}\n")).map(|()| None);
     }
     log.note(said);
     let mut follow = Follow::new(log, inventory);
@@ -104,6 +108,7 @@ pub(super) fn refused(error: AuditError) -> Failure {
         error @ AuditError::NoStore(_) => {
             Failure::new(Class::Input, error.to_string()).advice("name a folder that 'rsalab audit --save' has made")
         }
+        error @ AuditError::Unavailable(_) => Failure::new(Class::Unavailable, error.to_string()),
         error => Failure::new(Class::Input, error.to_string()),
     }
 }

@@ -8,7 +8,7 @@ use rsalab_audit::{
     Issue,
     key::{faults, issues},
     known::Lists,
-    sharing::{Sharing, pairs},
+    sharing::{Sharing, shared},
 };
 use rsalab_rsa::{
     Error, PublicKey,
@@ -55,28 +55,38 @@ fn find_shared(verdicts: &mut [Verdict]) {
         .filter_map(|(place, verdict)| Some((place, verdict.key.as_ref()?)))
         .collect();
     let keys: Vec<&PublicKey> = there.iter().map(|(_, key)| *key).collect();
-    let found = pairs(&keys, 1);
+    let found = shared(&keys, 1);
     let places: Vec<usize> = there.iter().map(|(place, _)| *place).collect();
-    for (one, other, sharing) in found {
-        for (this, that) in [(one, other), (other, one)] {
-            let name = verdicts[places[that]].name();
-            let weak = match sharing {
-                Sharing::Factor => Weak {
-                    name: "shared-prime",
-                    what: format!(
+    for (place, shared) in found {
+        let name = verdicts[places[shared.other]].name();
+        let weak = match shared.sharing {
+            Sharing::Factor => Weak {
+                name: "shared-prime",
+                what: match shared.more {
+                    0 => format!(
                         "it shares a prime with the key {name}: whoever has both public keys computes both private ones"
                     ),
-                },
-                Sharing::Modulus => Weak {
-                    name: "shared-modulus",
-                    what: format!(
-                        "it has the modulus of the key {name} and another public exponent: the owner of either computes the other"
+                    more => format!(
+                        "it shares a prime with the key {name}, and with {}: whoever has two of these public keys computes their private ones",
+                        number::counted(more, "other")
                     ),
                 },
-            };
-            if let Some(known) = &mut verdicts[places[this]].known {
-                known.weaknesses.push(weak);
-            }
+            },
+            Sharing::Modulus => Weak {
+                name: "shared-modulus",
+                what: match shared.more {
+                    0 => format!(
+                        "it has the modulus of the key {name} and another public exponent: the owner of either computes the other"
+                    ),
+                    more => format!(
+                        "it has the modulus of the key {name}, and of {}, with another public exponent: the owner of one computes the rest",
+                        number::counted(more, "other")
+                    ),
+                },
+            },
+        };
+        if let Some(known) = &mut verdicts[places[place]].known {
+            known.weaknesses.push(weak);
         }
     }
 }
@@ -99,6 +109,7 @@ impl Check<'_> {
                     place: Place::Whole,
                     is_foreign: false,
                     key: Err(error),
+                    public: None,
                 }]),
                 found => found,
             }

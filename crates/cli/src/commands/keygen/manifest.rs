@@ -7,7 +7,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -140,9 +140,17 @@ impl Manifest {
         if !file.metadata().is_ok_and(|found| found.is_file()) {
             return Err(no_file(path));
         }
+        let busy = || Failure::new(Class::Io, format!("{} is in use by another process", what.display()));
         if let Err(error) = file.try_lock() {
-            let busy = format!("{} is in use by another process", what.display());
-            return Err(Failure::new(Class::Io, busy).because(io::Error::from(error)));
+            return Err(busy().because(io::Error::from(error)));
+        }
+        // Another process that had the lock may have put a new manifest in the place of this one in between.
+        let is_there = path.symlink_metadata().and_then(|there| {
+            let ours = file.metadata()?;
+            Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+        });
+        if !is_there.is_ok_and(|is_there| is_there) {
+            return Err(busy());
         }
         let mut manifest = Manifest {
             path: path.to_owned(),

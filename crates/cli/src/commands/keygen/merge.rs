@@ -19,7 +19,10 @@ use rsalab_rsa::{
     Error, PublicKey,
     format::{self, WipedReader},
 };
-use rsalab_study::part::{Manifest as PartManifest, Work, check_set};
+use rsalab_study::{
+    number,
+    part::{Manifest as PartManifest, Work, check_set},
+};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -32,12 +35,14 @@ use super::{
 };
 use crate::{
     arguments::Merge,
-    exit::{Class, Failure, Result},
+    exit::{self, Class, Failure, Result},
     files::{self, Privacy},
     output::{self, Log, line},
     steps,
 };
 
+/// What every failure begins with.
+const NOT_MERGED: &str = "nothing was merged";
 /// Keys that are read before all CPUs decode them.
 const DECODED_TOGETHER: usize = 1 << 10;
 /// Bytes of the longest file of a key.
@@ -122,9 +127,9 @@ pub(in crate::commands) fn run(arguments: &Merge, log: Log) -> Result<()> {
     })?;
     let keys = merged.keys;
     log.note(format_args!(
-        "{} of {} parts: in {}",
+        "{} of {}: in {}",
         counted(keys),
-        parts.len(),
+        number::counted(parts.len(), "part"),
         out.display()
     ));
     match arguments.json.json {
@@ -142,14 +147,15 @@ fn checked(paths: &[PathBuf]) -> Result<Vec<Part>> {
     let mut records = Vec::new();
     for path in paths {
         let manifest = part_manifest(path);
-        let record = PartManifest::read(path, &manifest).map_err(refused)?;
-        record.check(path, &manifest).map_err(refused)?;
+        let unfit = |error| exit::of_manifest(NOT_MERGED, error);
+        let record = PartManifest::read(path, &manifest).map_err(unfit)?;
+        record.check(path, &manifest).map_err(unfit)?;
         if record.work != Work::Keys {
             return Err(refused_because(path, "is no archive of keys"));
         }
         records.push((path.clone(), record));
     }
-    check_set(&records).map_err(refused)?;
+    check_set(&records).map_err(|error| Failure::new(Class::Input, NOT_MERGED).because(error))?;
     records.sort_by_key(|(_, record)| record.part);
     let parts = records.into_iter().map(|(path, record)| Part { path, record, end: 0 });
     Ok(parts.collect())
@@ -343,10 +349,6 @@ fn copy_all(mut from: &File, mut to: &File) -> io::Result<()> {
     io::copy(&mut from, &mut to).map(drop)
 }
 
-fn refused(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Failure::new(Class::Input, "nothing was merged").because(error)
-}
-
 fn refused_because(path: &Path, why: &str) -> Failure {
-    Failure::new(Class::Input, format!("nothing was merged: {} {why}", path.display()))
+    Failure::new(Class::Input, format!("{NOT_MERGED}: {} {why}", path.display()))
 }

@@ -15,7 +15,7 @@ use super::printed::{print, typed};
 use crate::{
     arguments::JsonOption,
     commands::parts::Done,
-    exit::{Class, Failure, Result},
+    exit::{self, Class, Failure, Result},
     steps,
 };
 
@@ -78,13 +78,12 @@ pub(super) fn report_of_part(directory: &Path, json: &JsonOption) -> Result<()> 
 
 /// Makes one study of its parts, with a report.
 pub(in crate::commands) fn merge_parts(parts: &[PathBuf], into: &Path, json: &JsonOption) -> Result<()> {
-    Store::merge(parts, into, &typed()).map_err(|error| {
-        let class = match &error {
-            MergeError::Store(_) => Class::Database,
-            MergeError::Exists(_) => Class::Io,
-            _ => Class::Input,
-        };
-        Failure::new(class, "nothing was merged").because(error)
+    const NOT_MERGED: &str = "nothing was merged";
+    Store::merge(parts, into, &typed()).map_err(|error| match error {
+        MergeError::Store(error) => Failure::from(rsalab_study::Error::from(error)).among(NOT_MERGED),
+        MergeError::Manifest(error) => exit::of_manifest(NOT_MERGED, error),
+        MergeError::Exists(_) => Failure::new(Class::Io, NOT_MERGED).because(error),
+        _ => Failure::new(Class::Input, NOT_MERGED).because(error),
     })?;
     steps::ended(|| format!("{}: merged", into.display()));
     report_of_part(into, json)

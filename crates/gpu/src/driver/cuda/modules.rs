@@ -14,7 +14,8 @@ use cudarc::driver::{result, sys};
 
 use super::{
     choice,
-    context::{Context, failed, name_of},
+    context::{Context, failed},
+    load::load,
 };
 use crate::{
     driver::{DriverError, IN_DOUBLES, IN_REGISTERS, Kernels, PORTABLE},
@@ -74,13 +75,16 @@ impl Programs {
         self.kernels != Kernels::Portable && !ptx::kernels(limbs).is_empty()
     }
 
-    /// The name of the kernels for numbers of so many limbs.
-    pub(super) fn name(&self, limbs: usize) -> &'static str {
+    /// The name of the code that a kernel has for numbers of so many limbs.
+    pub(super) fn name(&self, kernel: Kernel, limbs: usize) -> &'static str {
+        if self.kernels == Kernels::Portable || !ptx::kernels(limbs).contains(&kernel) {
+            return PORTABLE;
+        }
         let known = self.in_doubles.lock().unwrap_or_else(PoisonError::into_inner);
-        match (self.has_own(limbs), known.get(&limbs)) {
-            (false, _) => PORTABLE,
-            (true, Some(true)) => IN_DOUBLES,
-            (true, _) => IN_REGISTERS,
+        match known.get(&limbs) {
+            // No other kernel has code in doubles.
+            Some(true) if kernel == Kernel::PowerDigits => IN_DOUBLES,
+            _ => IN_REGISTERS,
         }
     }
 
@@ -182,13 +186,8 @@ unsafe impl Sync for Module {}
 
 impl Module {
     fn load(context: Context, text: &str, kernels: &[Kernel]) -> Result<Self, DriverError> {
-        context.enter()?;
         let text = CString::new(text).expect("there is no zero in it");
-        // SAFETY: the text ends with a zero, as the driver wants it.
-        let handle =
-            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| DriverError::Build {
-                log: format!("{} ({})", name_of(error), kernels[0].name()),
-            })?;
+        let handle = load(context, &text, kernels[0].name())?;
         let mut module = Module {
             handle,
             functions: HashMap::new(),
@@ -211,5 +210,34 @@ impl Drop for Module {
             // SAFETY: the module is ours.
             let _ = unsafe { result::module::unload(self.handle) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    #[test]
+    fn only_the_private_power_is_named_after_doubles_and_other_lengths_are_portable() {
+        let programs = |kernels| {
+            let programs = Programs::new(Context::new(ptr::null_mut()), kernels, 1);
+            programs.in_doubles.lock().unwrap().insert(32, true);
+            programs
+        };
+        let fastest = programs(Kernels::Fastest);
+        for (kernel, limbs, name) in [
+            (Kernel::PowerDigits, 32, IN_DOUBLES),
+            (Kernel::PublicBits, 32, IN_REGISTERS),
+            (Kernel::TwoBits, 32, IN_REGISTERS),
+            (Kernel::PowerDigits, 16, IN_REGISTERS),
+            (Kernel::PublicBits, 128, IN_REGISTERS),
+            (Kernel::PowerDigits, 96, PORTABLE),
+            (Kernel::TwoBits, 33, PORTABLE),
+        ] {
+            assert_eq!(fastest.name(kernel, limbs), name, "{kernel:?} of {limbs} limbs");
+        }
+        assert_eq!(programs(Kernels::Portable).name(Kernel::PowerDigits, 32), PORTABLE);
     }
 }

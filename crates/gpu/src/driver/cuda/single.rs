@@ -8,7 +8,10 @@ use std::{
 
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, failed, name_of};
+use super::{
+    context::{Context, failed},
+    load::load,
+};
 use crate::driver::DriverError;
 
 /// A module of which one kernel is run. Unloaded when it is dropped.
@@ -20,17 +23,13 @@ pub(super) struct Single {
 
 impl Single {
     pub(super) fn load(context: Context, text: &str, entry: &str) -> Result<Self, DriverError> {
-        context.enter()?;
-        let refused = |reason: String| DriverError::Build {
-            log: format!("{reason} ({entry})"),
-        };
         let [text, name] = [text, entry].map(CString::new);
         let (Ok(text), Ok(name)) = (text, name) else {
-            return Err(refused("there is a zero in the text".to_owned()));
+            return Err(DriverError::Build {
+                log: format!("there is a zero in the text ({entry})"),
+            });
         };
-        // SAFETY: the text ends with a zero, as the driver wants it.
-        let module =
-            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| refused(name_of(error)))?;
+        let module = load(context, &text, entry)?;
         let mut single = Single {
             module,
             function: ptr::null_mut(),

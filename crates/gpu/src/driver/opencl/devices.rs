@@ -79,6 +79,7 @@ fn describe(platform: isize, id: cl_device_id) -> Option<Found> {
             largest_buffer: number(device::CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,
             largest_group: number(device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
             is_cpu: kind & device::CL_DEVICE_TYPE_CPU != 0,
+            pci: None,
         },
         id: DeviceId(id as isize),
     })

@@ -65,6 +65,12 @@ pub(in crate::format) fn decode(
     password: Option<&[u8]>,
     limits: Limits,
 ) -> Result<(PrivateKey, Usage, Encryption)> {
+    let (plain, encryption) = plain(body, password)?;
+    Ok((pkcs::pkcs1_private(&plain, limits)?, Usage::Any, encryption))
+}
+
+/// The PKCS#1 key in it.
+pub(in crate::format) fn plain(body: &[u8], password: Option<&[u8]>) -> Result<(Zeroizing<Vec<u8>>, Encryption)> {
     let found = lines(body).map_while(header).find(|(name, _)| *name == b"DEK-Info");
     let (_, info) = found.ok_or_else(|| {
         refused("this private key is encrypted, and does not say how: its header DEK-Info is missing")
@@ -86,7 +92,7 @@ pub(in crate::format) fn decode(
     if AnyRef::from_der(&plain).is_err() {
         return Err(Error::PasswordWrong);
     }
-    Ok((pkcs::pkcs1_private(&plain, limits)?, Usage::Any, encryption))
+    Ok((plain, encryption))
 }
 
 /// The cipher and its initialisation vector, the first eight bytes of which are also the salt.

@@ -1,18 +1,18 @@
 //! JSON objects as they are read: members in the file's own text, so that no value is copied that nobody asks for.
 
-use std::{fmt, ops::Deref};
+use std::{collections::BTreeSet, fmt, ops::Deref};
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use serde::{
     Deserialize, Deserializer,
-    de::{Error as _, MapAccess, Visitor},
+    de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use crate::{
     Error, Result,
-    format::refusal::{not_json, refused},
+    format::refusal::{NO_JWK, TOO_MANY_MEMBERS, not_json, refused},
 };
 
 /// The members that are read and written as a key and its use. All others are kept as they are.
@@ -43,6 +43,9 @@ impl From<Number> for Zeroizing<Vec<u8>> {
 impl<'a> Object<'a> {
     /// Reads one object.
     pub(super) fn of(json: &'a RawValue) -> Result<Self> {
+        if !json.get().starts_with('{') {
+            return Err(refused(NO_JWK));
+        }
         let members: Members<'a> =
             serde_json::from_str(json.get()).map_err(|error| not_json("JSON Web Key", &error))?;
         Ok(Object(members.0))
@@ -74,7 +77,8 @@ impl<'a> Object<'a> {
 
     /// A member that is a list.
     pub(super) fn list(&self, name: &'static str) -> Result<Option<Vec<&'a RawValue>>> {
-        self.read(name, "is not a list")
+        let list: Option<List<'a>> = self.read(name, "is not a list")?;
+        list.map(List::values).transpose()
     }
 
     fn read<T: Deserialize<'a>>(&self, name: &str, fault: &str) -> Result<Option<T>> {
@@ -124,6 +128,69 @@ pub(super) fn missing(name: &str) -> Error {
     refused(format!("this JSON Web Key has no member \"{name}\""))
 }
 
+/// The most members of an object: a key has fourteen, and a few of other programs.
+const MOST_MEMBERS: usize = 1000;
+
+/// The most keys of a set, a list or a stream: more than its longest text has of 1024 bits.
+pub(super) const MOST_KEYS: usize = 500_000;
+
+/// For more keys than that.
+pub(super) fn too_many_keys() -> Error {
+    refused(format!(
+        "this set of JSON Web Keys has more than {MOST_KEYS} keys; give it in parts"
+    ))
+}
+
+/// A list, of which no more values are kept than a set has.
+pub(super) struct List<'a> {
+    values: Vec<&'a RawValue>,
+    has_more: bool,
+}
+
+impl<'a> List<'a> {
+    /// All of its values.
+    pub(super) fn values(self) -> Result<Vec<&'a RawValue>> {
+        match self.has_more {
+            true => Err(too_many_keys()),
+            false => Ok(self.values),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for List<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = List<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut values = Vec::new();
+                while values.len() < MOST_KEYS {
+                    match list.next_element()? {
+                        Some(value) => values.push(value),
+                        None => {
+                            return Ok(List {
+                                values,
+                                has_more: false,
+                            });
+                        }
+                    }
+                }
+                let mut has_more = false;
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    has_more = true;
+                }
+                Ok(List { values, has_more })
+            }
+        }
+        deserializer.deserialize_seq(Each)
+    }
+}
+
 /// The members of an object, in their order.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
@@ -139,8 +206,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members: Vec<(String, &RawValue)> = Vec::new();
+                // Not by hashes: a set of those asks the system for randomness, and panics where there is none.
+                let mut names = BTreeSet::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    if members.iter().any(|(before, _)| *before == name) {
+                    if members.len() == MOST_MEMBERS {
+                        return Err(A::Error::custom(TOO_MANY_MEMBERS));
+                    }
+                    if !names.insert(name.clone()) {
                         // Names that are not ours may be a part of the key.
                         let known = KNOWN.into_iter().find(|known| *known == name);
                         let name = known.unwrap_or("(of another name)");

@@ -3,12 +3,12 @@
 use serde_json::{Deserializer, value::RawValue};
 use zeroize::Zeroizing;
 
-use super::object::{KNOWN, Number, Object, missing};
+use super::object::{KNOWN, List, MOST_KEYS, Number, Object, missing, too_many_keys};
 use crate::{
     Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result,
     format::{
         Annotations, Key, Limits, Place, Restrictions,
-        refusal::{not_json, quoted, refused, unsupported},
+        refusal::{NO_JWK, NO_JWKS, not_json, quoted, refused, unsupported},
     },
 };
 
@@ -27,7 +27,8 @@ pub(in crate::format) struct Jwk<'a> {
 pub(in crate::format) fn keys(json: &[u8]) -> Result<Vec<(Place, Result<Jwk<'_>>)>> {
     let text = std::str::from_utf8(json).map_err(|_| refused("this JSON Web Key is damaged: it is not UTF-8"))?;
     if text.trim_start().starts_with('[') {
-        let keys: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| broken(&error))?;
+        let keys: List<'_> = serde_json::from_str(text).map_err(|error| broken(&error))?;
+        let keys = keys.values()?;
         return match keys.is_empty() {
             true => Err(empty()),
             false => Ok(numbered(keys)),
@@ -51,15 +52,23 @@ pub(in crate::format) fn keys(json: &[u8]) -> Result<Vec<(Place, Result<Jwk<'_>>
     let first = text.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<&RawValue>(first).is_ok() {
         let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
-        return Ok(lines
-            .map(|(line, number)| {
-                let value = serde_json::from_str(line).map_err(|_| refused("this line is not a JSON Web Key"));
-                (Place::Line(number), value.and_then(Jwk::of))
-            })
-            .collect());
+        let lines = lines.take(MOST_KEYS + 1).map(|(line, number)| {
+            let value = serde_json::from_str(line).map_err(|_| refused("this line is not a JSON Web Key"));
+            (Place::Line(number), value.and_then(Jwk::of))
+        });
+        return bounded(lines.collect());
     }
-    let values: Result<Vec<&RawValue>, _> = Deserializer::from_str(text).into_iter().collect();
-    values.map(numbered).map_err(|_| broken(&error))
+    let values = Deserializer::from_str(text).into_iter().take(MOST_KEYS + 1);
+    let values: Result<Vec<&RawValue>, _> = values.collect();
+    bounded(values.map(numbered).map_err(|_| broken(&error))?)
+}
+
+/// Refuses more keys than a set has.
+fn bounded<T>(keys: Vec<T>) -> Result<Vec<T>> {
+    match keys.len() > MOST_KEYS {
+        true => Err(too_many_keys()),
+        false => Ok(keys),
+    }
 }
 
 fn numbered(values: Vec<&RawValue>) -> Vec<(Place, Result<Jwk<'_>>)> {
@@ -88,7 +97,7 @@ fn check_words(restrictions: &Restrictions) -> Result<()> {
 }
 
 fn empty() -> Error {
-    refused("this set of JSON Web Keys is empty")
+    refused(NO_JWKS)
 }
 
 fn broken(error: &serde_json::Error) -> Error {
@@ -164,6 +173,7 @@ impl<'a> Jwk<'a> {
                     quoted(other)
                 )));
             }
+            None if ["n", "keys"].iter().all(|name| members.get(name).is_none()) => return Err(refused(NO_JWK)),
             None => return Err(missing("kty")),
         }
         let others = members.list("oth")?;

@@ -3,7 +3,8 @@
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_rsa::{
-    CpuBackend, Error, Kernel, PublicKey,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey,
     blind::{BlindError, BlindingKey, InputMessage, Issuer, PREFIX_LEN, Pending, Variant},
     random::{InsecureStudySeed, SystemRng},
     signing::VerifyingKey,
@@ -68,6 +69,86 @@ fn every_variant_on_every_kernel_and_in_every_batch() {
             }
         }
     }
+}
+
+/// A backend whose public operation, in variable time, is never run.
+#[derive(Clone)]
+struct WithoutVartime(CpuBackend);
+
+impl Backend for WithoutVartime {
+    fn name(&self) -> &str {
+        "without vartime"
+    }
+
+    fn kernel(&self) -> &str {
+        self.0.kernel()
+    }
+
+    fn lanes(&self) -> usize {
+        self.0.lanes()
+    }
+
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        self.0.prepare_private(key)
+    }
+
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        self.0.prepare_multi_key(keys)
+    }
+
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        Ok(Box::new(Refusing(key.modulus_len())))
+    }
+
+    fn prepare_public_for_secrets(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        self.0.prepare_public_for_secrets(key)
+    }
+
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        self.0.tester(bits)
+    }
+}
+
+/// A key of so many bytes that nothing can be done with.
+struct Refusing(usize);
+
+impl Prepared for Refusing {
+    fn modulus_len(&self) -> usize {
+        self.0
+    }
+
+    fn kernel(&self) -> &str {
+        "none"
+    }
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, Error> {
+        Err(Error::Unsupported {
+            reason: "this operation takes variable time".to_owned(),
+        })
+    }
+}
+
+#[test]
+fn factors_and_inverses_are_raised_by_an_operation_for_secrets() {
+    let key = key(1024);
+    let variant = Variant::PssRandomized;
+    let client = BlindingKey::with_backend(key.public(), variant, &WithoutVartime(CpuBackend::auto()));
+    let client = client.expect("long enough");
+    let input = prepared(variant, b"message");
+    let (blinded, pending) = client.blind(&input).expect("blinded");
+    assert!(client.is_request(&input, &pending, &blinded).expect("no backend fails"));
+    // Only a signature, which is public, is verified by the other.
+    let answer = Issuer::new(&key, variant)
+        .expect("long enough")
+        .sign(&blinded)
+        .expect("signed");
+    assert!(client.finalize(&input, &pending, &answer).is_err());
+    let other = BlindingKey::new(key.public(), variant).expect("long enough");
+    assert!(other.finalize(&input, &pending, &answer).is_ok());
 }
 
 /// One message, blinded twice, is two requests; a variant without salt and prefix has one signature for both.

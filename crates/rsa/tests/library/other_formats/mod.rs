@@ -300,6 +300,7 @@ fn json_web_keys_are_read_to_the_letter() {
     assert_eq!(primes, expected);
 
     let without = |name: &str| private.replace(&member(name), "");
+    let members = |count: usize| -> String { (0..count).map(|number| format!(",\"m{number}\":0")).collect() };
     let two = format!("{{\"keys\":[{public},{public}]}}");
     for (json, sentence) in [
         (without("dq"), "no member \"dq\""),
@@ -321,6 +322,20 @@ fn json_web_keys_are_read_to_the_letter() {
         (two, "holds 2 keys"),
         ("{}".to_owned(), "no member"),
         ("{\"keys\":7}".to_owned(), "is not a list"),
+        (
+            format!("{{\"kty\":\"RSA\"{}}}", ",\"m\":0".repeat(3)),
+            "(of another name)\" is there twice",
+        ),
+        (
+            format!("{{\"kty\":\"RSA\"{}}}", members(1000)),
+            "more than 1000 members",
+        ),
+        (format!("{{\"kty\":\"RSA\"{}}}", members(999)), "no member \"n\""),
+        (format!("[{}{{}}]", "{},".repeat(500_000)), "more than 500000 keys"),
+        (
+            format!("{{\"keys\":[{}1]}}", "1,".repeat(500_000)),
+            "more than 500000 keys",
+        ),
     ] {
         let message = reason(load_private(json.as_bytes(), None));
         assert!(message.contains(sentence), "{sentence}: {message}");

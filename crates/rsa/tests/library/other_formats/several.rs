@@ -1,7 +1,7 @@
 //! Files of several keys: which one is meant, and what is kept beside a key.
 
 use rsalab_rsa::{
-    format::{Found, Key, Limits, Place, Purpose, Reading, load_each, load_private_with, load_public_with},
+    format::{Found, Key, Limits, Place, Purpose, Reading, load_all, load_each, load_private_with, load_public_with},
     hash::Hash,
     scheme::SignatureScheme,
 };
@@ -158,6 +158,24 @@ fn the_mark_of_a_key_of_a_seed_is_read_wherever_it_is_written() {
     }
     let loaded = load_public(pem.as_bytes(), None).expect("a key");
     assert!(!loaded.annotations.is_insecure);
+    // Of several blocks it is that of the block behind it.
+    let public = encode_public_for(key.public(), &Usage::Any, PublicFormat::Spki, Encoding::Pem);
+    let public = String::from_utf8(public.expect("for any use")).expect("text");
+    for (text, expected) in [
+        (format!("{public}{mark}\n{pem}"), [false, true]),
+        (format!("{mark}\n{public}{pem}"), [true, false]),
+        (format!("{mark}\nfrom -----BEGIN here\n{public}{pem}"), [true, false]),
+    ] {
+        let found = load_all(text.as_bytes(), &Reading::default()).expect("blocks");
+        let marks: Vec<bool> = found
+            .iter()
+            .filter_map(|found| found.key.as_ref().ok())
+            .map(|loaded| loaded.annotations.is_insecure)
+            .collect();
+        assert_eq!(marks, expected, "{text}");
+        let used = load_private(text.as_bytes(), None).expect("the private one");
+        assert_eq!(used.annotations.is_insecure, expected[1], "{text}");
+    }
 }
 
 #[test]

@@ -124,7 +124,10 @@ pub(super) fn whisker(place: f64, (low, high): (f64, f64), is_lying: bool) -> St
 }
 
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    // XML has no other control characters, and not these two, in any form.
+    let is_foreign = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.replace(is_foreign, " ")
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
@@ -141,6 +144,11 @@ mod tests {
         assert_eq!(lines("a bc defghi", 6.5), ["a bc", "defghi"]);
         assert_eq!(lines("abcdefghijkl m", 5.0), ["abcdefghijkl", "m"]);
         assert_eq!(lines("", 5.0), [""]);
+    }
+
+    #[test]
+    fn text_is_well_formed_whatever_it_holds() {
+        assert_eq!(escaped("a\u{1}b\u{1b}[31m\u{ffff}<\n"), "a b [31m &lt;\n");
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn a_configuration_with_the_systems_keeps_its_policy() {
         .output();
     match node {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(_) => eprintln!("no node here to read nodejs_conf"),
+        Err(_) => eprintln!("SKIPPED: there is no Node.js here to read nodejs_conf"),
     }
 }
 
