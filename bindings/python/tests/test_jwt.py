@@ -86,8 +86,8 @@ def test_objects_of_cryptography_are_kept() -> None:
     assert not algorithm.prepare_key(objects[0]).closed
     # The id of an object that is gone becomes another's.
     for number in range(20):
-        key = insecure.key(1024, number % 3)
-        assert algorithm.prepare_key(key.public_key().to_cryptography()).n == key.n
+        made = insecure.key(1024, number % 3)
+        assert algorithm.prepare_key(made.public_key().to_cryptography()).n == made.n
     none: Any = rsalab.jwt.algorithm("RS256", cache=0)
     assert none.prepare_key(objects[0]) is not none.prepare_key(objects[0])
 
