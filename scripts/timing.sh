@@ -22,12 +22,12 @@ grep -q '^test result: ok\. [1-9]' "$work/log" || {
   exit 1
 }
 
-# Code 9 if valgrind reports something.
 # Whether asynchronous jobs of several keys are faster together than alone.
 $cargo test --release --locked --package rsalab-openssl-provider --test provider --no-run
 taskset -c "$last" $cargo test --release --locked --package rsalab-openssl-provider --test provider -- \
   --ignored --nocapture --test-threads=1 timing::
 
+# Code 9 if valgrind reports something.
 track() {
   valgrind --quiet --error-exitcode=9 target/release/rsalab-tracking "$@"
 }
