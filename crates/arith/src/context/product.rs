@@ -13,15 +13,14 @@ use crate::{CheckedPublicKey, Error, Kernel};
 /// let n = [0xff; 64];
 /// let products = ProductContext::new(&CheckedPublicKey::new(&n, &[3])?, Kernel::auto());
 /// let number = |value: u8| [&[0; 63][..], &[value]].concat();
-/// let product = products.product_vartime(&[number(2), number(3), number(7)].concat())?;
+/// let numbers = [2, 3, 7].map(number);
+/// let product = products.product_vartime(numbers.iter().map(|number| &number[..]))?;
 /// assert_eq!(product, number(42));
 /// # Ok::<(), rsalab_arith::Error>(())
 /// ```
 pub struct ProductContext {
     kernel: Kernel,
     modulus: Modulus,
-    /// The modulus, as numbers are written.
-    n: Vec<u8>,
     product: Box<dyn Product>,
 }
 
@@ -29,19 +28,16 @@ impl ProductContext {
     /// Prepares the modulus of a key.
     pub fn new(key: &CheckedPublicKey, kernel: Kernel) -> Self {
         let modulus = key.modulus();
-        let mut n = vec![0; modulus.bits().div_ceil(8)];
-        words::write_be(modulus.n(), &mut n);
         Self {
             kernel,
             product: kernel.product(&modulus),
             modulus,
-            n,
         }
     }
 
     /// Length of n, and of each number, in bytes.
     pub fn modulus_len(&self) -> usize {
-        self.n.len()
+        self.modulus.bits().div_ceil(8)
     }
 
     /// The kernel that runs.
@@ -61,37 +57,36 @@ impl ProductContext {
         }
     }
 
-    /// Refuses numbers that are not below n.
+    /// Returns whether a big-endian number has [`modulus_len`](Self::modulus_len) bytes and is below n, in time that
+    /// depends on it.
+    pub fn is_factor_vartime(&self, number: &[u8]) -> bool {
+        number.len() == self.modulus_len() && words::is_less_be_vartime(number, self.modulus.n())
+    }
+
+    /// Refuses what is no factor, and says why.
     fn check(&self, number: &[u8]) -> Result<(), Error> {
-        match number < &self.n[..] {
+        match self.is_factor_vartime(number) {
             true => Ok(()),
-            false => Err(Error::OutOfRange {
+            false if number.len() == self.modulus_len() => Err(Error::OutOfRange {
                 what: "a number, which must be below the modulus,",
+            }),
+            false => Err(Error::Length {
+                what: "a number",
+                expected: self.modulus_len(),
+                got: number.len(),
             }),
         }
     }
 
     /// The product mod n of big-endian numbers of [`modulus_len`](Self::modulus_len) bytes each, in time that depends
-    /// on how many there are; 1 of none.
+    /// on how many there are, and on the first bytes of each; 1 of none.
     ///
     /// # Errors
     /// As for [`RunningProduct::add_vartime`].
-    pub fn product_vartime(&self, numbers: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn product_vartime<'n>(&self, numbers: impl IntoIterator<Item = &'n [u8]>) -> Result<Vec<u8>, Error> {
         let mut product = self.begin();
         product.add_vartime(numbers)?;
         Ok(product.finish())
-    }
-}
-
-/// Refuses anything but whole numbers of `len` bytes.
-fn check_whole(numbers: &[u8], len: usize) -> Result<(), Error> {
-    match numbers.len().is_multiple_of(len) {
-        true => Ok(()),
-        false => Err(Error::Length {
-            what: "the numbers",
-            expected: numbers.len().next_multiple_of(len),
-            got: numbers.len(),
-        }),
     }
 }
 
@@ -109,28 +104,37 @@ impl RunningProduct<'_> {
     /// kernel's [lanes](Kernel::lanes) are the fastest.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are whole numbers; [`Error::OutOfRange`] if one is not below n: those before it
+    /// [`Error::Length`] if a number has another length; [`Error::OutOfRange`] if one is not below n: those before it
     /// may be factors then.
-    pub fn add_vartime(&mut self, numbers: &[u8]) -> Result<(), Error> {
-        let RunningProduct { context, .. } = self;
-        let len = context.modulus_len();
-        check_whole(numbers, len)?;
-        for numbers in numbers.chunks(context.product.items() * len) {
-            numbers.chunks_exact(len).try_for_each(|number| context.check(number))?;
-            context.product.take(numbers, len, &mut self.state);
-            self.count += (numbers.len() / len) as u64;
-        }
-        Ok(())
+    pub fn add_vartime<'n>(&mut self, numbers: impl IntoIterator<Item = &'n [u8]>) -> Result<(), Error> {
+        let RunningProduct {
+            context, state, count, ..
+        } = self;
+        in_groups(numbers, context.product.items(), |group| {
+            group.iter().try_for_each(|number| context.check(number))?;
+            context.product.take(group, state);
+            *count += group.len() as u64;
+            Ok(())
+        })
     }
 
     /// Multiplies by numbers that begin alike, which is faster than [`add_vartime`](Self::add_vartime): by `beginning`
     /// followed by each of `endings`, which together have [`modulus_len`](ProductContext::modulus_len) bytes.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are whole endings; [`Error::OutOfRange`] if numbers that begin so need not be
-    /// below n. The product is as it was then.
-    pub fn add_alike_vartime(&mut self, beginning: &[u8], endings: &[u8]) -> Result<(), Error> {
-        let RunningProduct { context, .. } = self;
+    /// [`Error::OutOfRange`] if numbers that begin so need not be below n: the product is as it was then.
+    /// [`Error::Length`] if an ending has another length: those before it may be factors then.
+    pub fn add_alike_vartime<'n>(
+        &mut self,
+        beginning: &[u8],
+        endings: impl IntoIterator<Item = &'n [u8]>,
+    ) -> Result<(), Error> {
+        let RunningProduct {
+            context,
+            state,
+            number,
+            count,
+        } = self;
         let len = match context.modulus_len().checked_sub(beginning.len()) {
             None | Some(0) => {
                 return Err(Error::Length {
@@ -141,15 +145,23 @@ impl RunningProduct<'_> {
             }
             Some(len) => len,
         };
-        check_whole(endings, len)?;
-        let (head, tail) = self.number.split_at_mut(beginning.len());
+        let (head, tail) = number.split_at_mut(beginning.len());
         head.copy_from_slice(beginning);
         tail.fill(0xff);
-        context.check(&self.number)?;
-        let RunningProduct { number, state, .. } = self;
-        context.product.take_alike(number, endings, len, state);
-        self.count += (endings.len() / len) as u64;
-        Ok(())
+        context.check(number)?;
+        context.product.begin_alike(number, state);
+        in_groups(endings, context.product.items(), |group| {
+            if let Some(ending) = group.iter().find(|ending| ending.len() != len) {
+                return Err(Error::Length {
+                    what: "an ending",
+                    expected: len,
+                    got: ending.len(),
+                });
+            }
+            context.product.take_endings(number, group, state);
+            *count += group.len() as u64;
+            Ok(())
+        })
     }
 
     /// The product, as big-endian bytes of the modulus's length.
@@ -160,5 +172,25 @@ impl RunningProduct<'_> {
         let mut bytes = vec![0; context.modulus_len()];
         words::write_be(&product, &mut bytes);
         bytes
+    }
+}
+
+/// Calls `take` with `size` numbers at a time, the last time with what is left over.
+fn in_groups<'n>(
+    numbers: impl IntoIterator<Item = &'n [u8]>,
+    size: usize,
+    mut take: impl FnMut(&[&'n [u8]]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut group = Vec::with_capacity(size);
+    for number in numbers {
+        group.push(number);
+        if group.len() == size {
+            take(&group)?;
+            group.clear();
+        }
+    }
+    match group.is_empty() {
+        true => Ok(()),
+        false => take(&group),
     }
 }

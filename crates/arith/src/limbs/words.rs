@@ -210,7 +210,21 @@ pub(crate) fn read_be(limbs: &mut [u64], bytes: &[u8]) {
 }
 
 /// Returns whether a big-endian number, which has no more limbs than `n`, is below `n`: mostly its first limb tells.
+#[inline]
 pub(crate) fn is_less_be_vartime(bytes: &[u8], n: &[u64]) -> bool {
+    if let (Some(first), Some(&last)) = (bytes.first_chunk(), n.last())
+        && bytes.len() == 8 * n.len()
+    {
+        let first = u64::from_be_bytes(*first);
+        if first != last {
+            return first < last;
+        }
+    }
+    is_less_by_limbs(bytes, n)
+}
+
+/// [`is_less_be_vartime`] of any numbers.
+fn is_less_by_limbs(bytes: &[u8], n: &[u64]) -> bool {
     let count = bytes.len().div_ceil(8);
     assert!(count <= n.len());
     let (low, above) = n.split_at(count);

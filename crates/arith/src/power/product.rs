@@ -20,11 +20,14 @@ pub(crate) trait Product: Send + Sync {
     fn state_words(&self) -> usize;
     /// Sets the state for no numbers.
     fn begin(&self, state: &mut [u64]);
-    /// Takes big-endian numbers of `len` bytes below the modulus, at most [`items`](Self::items).
-    fn take(&self, numbers: &[u8], len: usize, state: &mut [u64]);
-    /// Takes numbers below the modulus that differ in their last bytes alone: `number` is one of them, whose end is
-    /// overwritten with that of each.
-    fn take_alike(&self, number: &mut [u8], endings: &[u8], len: usize, state: &mut [u64]);
+    /// Takes big-endian numbers below the modulus, at most [`items`](Self::items).
+    fn take(&self, numbers: &[&[u8]], state: &mut [u64]);
+    /// Makes ready for numbers that differ from this one in their last bytes alone.
+    fn begin_alike(&self, number: &[u8], state: &mut [u64]);
+    /// Takes numbers below the modulus of which [`begin_alike`](Self::begin_alike) had one, at most
+    /// [`items`](Self::items), and after fewer than that no more: the end of `number` is overwritten with that of each.
+    /// Endings have one length.
+    fn take_endings(&self, number: &mut [u8], endings: &[&[u8]], state: &mut [u64]);
     /// Writes the product, below the modulus, of the `count` numbers that were taken.
     fn finish(&self, count: u64, state: &mut [u64], product: &mut [u64]);
 }
@@ -77,44 +80,40 @@ impl<K: LaneKernel> Product for LaneProduct<K> {
         }
     }
 
-    fn take(&self, numbers: &[u8], len: usize, state: &mut [u64]) {
+    fn take(&self, numbers: &[&[u8]], state: &mut [u64]) {
         let [product, factor, working] = self.parts(state);
-        if numbers.len() < K::LANES * len {
+        if numbers.len() < K::LANES {
             factor.copy_from_slice(&self.one);
         }
-        for (lane, number) in numbers.chunks_exact(len).enumerate() {
+        for (lane, number) in numbers.iter().enumerate() {
             let limbs = &mut working[..self.limbs];
             self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
         }
         self.kernel.mul(&self.moduli, product, factor, working);
     }
 
-    fn take_alike(&self, number: &mut [u8], endings: &[u8], len: usize, state: &mut [u64]) {
-        let [product, factor, working] = self.parts(state);
-        let at = number.len() - len;
-        let (whole, rest) = endings.split_at(endings.len() - endings.len() % (K::LANES * len));
-        if !whole.is_empty() {
-            for lane in 0..K::LANES {
-                let limbs = &mut working[..self.limbs];
-                self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
-            }
-        }
-        for endings in whole.chunks_exact(K::LANES * len) {
-            for (lane, ending) in endings.chunks_exact(len).enumerate() {
-                number[at..].copy_from_slice(ending);
-                let limbs = &mut working[..self.limbs];
-                self.kernel.load_ending(&self.moduli, lane, number, len, limbs, factor);
-            }
-            self.kernel.mul(&self.moduli, product, factor, working);
-        }
-        if rest.is_empty() {
-            return;
-        }
-        factor.copy_from_slice(&self.one);
-        for (lane, ending) in rest.chunks_exact(len).enumerate() {
-            number[at..].copy_from_slice(ending);
+    fn begin_alike(&self, number: &[u8], state: &mut [u64]) {
+        let [_, factor, working] = self.parts(state);
+        for lane in 0..K::LANES {
             let limbs = &mut working[..self.limbs];
             self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor);
+        }
+    }
+
+    fn take_endings(&self, number: &mut [u8], endings: &[&[u8]], state: &mut [u64]) {
+        let [product, factor, working] = self.parts(state);
+        let are_all = endings.len() == K::LANES;
+        if !are_all {
+            factor.copy_from_slice(&self.one);
+        }
+        for (lane, ending) in endings.iter().enumerate() {
+            let (limbs, len) = (&mut working[..self.limbs], ending.len());
+            let at = number.len() - len;
+            number[at..].copy_from_slice(ending);
+            match are_all {
+                true => self.kernel.load_ending(&self.moduli, lane, number, len, limbs, factor),
+                false => self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor),
+            }
         }
         self.kernel.mul(&self.moduli, product, factor, working);
     }

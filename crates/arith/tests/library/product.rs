@@ -19,6 +19,11 @@ fn numbers(count: usize, len: usize, n: &BigUint) -> Vec<Vec<u8>> {
     (0..count).map(|_| number()).collect()
 }
 
+/// What the products take.
+fn slices(numbers: &[Vec<u8>]) -> impl Iterator<Item = &[u8]> {
+    numbers.iter().map(|number| &number[..])
+}
+
 fn padded(number: &BigUint, len: usize) -> Vec<u8> {
     let bytes = number.to_bytes_be();
     [vec![0; len - bytes.len()], bytes].concat()
@@ -43,7 +48,7 @@ fn products_are_those_of_the_model_on_every_kernel() {
                 let model = numbers
                     .iter()
                     .fold(one, |all, one| all * BigUint::from_bytes_be(one) % &n);
-                let got = products.product_vartime(&numbers.concat()).unwrap();
+                let got = products.product_vartime(slices(&numbers)).unwrap();
                 assert_eq!(got, padded(&model, len), "{}, {bits} bits, {count}", kernel.name());
             }
             // Numbers that begin alike, with one that does not between them.
@@ -54,7 +59,7 @@ fn products_are_those_of_the_model_on_every_kernel() {
                 let all = numbers(2 * count + 1, len, &n);
                 let whole = |number: &Vec<u8>| [&beginning[..], &number[len - ending..]].concat();
                 let parts = [&all[..count], &all[count + 1..]].map(|part| {
-                    let endings: Vec<u8> = part.iter().flat_map(|it| it[len - ending..].to_vec()).collect();
+                    let endings: Vec<_> = part.iter().map(|it| it[len - ending..].to_vec()).collect();
                     let product = part.iter().fold(BigUint::from(1_u8), |all, number| {
                         all * BigUint::from_bytes_be(&whole(number)) % &n
                     });
@@ -63,13 +68,13 @@ fn products_are_those_of_the_model_on_every_kernel() {
                 let mut running = products.begin();
                 if ending == len {
                     // Nothing is alike then, and they may be above n.
-                    let refused = running.add_alike_vartime(&beginning, &parts[0].0);
+                    let refused = running.add_alike_vartime(&beginning, slices(&parts[0].0));
                     assert!(matches!(refused, Err(Error::OutOfRange { .. })));
                     continue;
                 }
-                running.add_alike_vartime(&beginning, &parts[0].0).unwrap();
-                running.add_vartime(&all[count]).unwrap();
-                running.add_alike_vartime(&beginning, &parts[1].0).unwrap();
+                running.add_alike_vartime(&beginning, slices(&parts[0].0)).unwrap();
+                running.add_vartime([&all[count][..]]).unwrap();
+                running.add_alike_vartime(&beginning, slices(&parts[1].0)).unwrap();
                 let model = &parts[0].1 * BigUint::from_bytes_be(&all[count]) * &parts[1].1 % &n;
                 assert_eq!(
                     running.finish(),
@@ -78,25 +83,34 @@ fn products_are_those_of_the_model_on_every_kernel() {
                     kernel.name()
                 );
             }
-            let refused = products.begin().add_alike_vartime(&[0xff], &vec![0; len - 1]);
+            let refused = products.begin().add_alike_vartime(&[0xff], [&vec![0; len - 1][..]]);
             assert!(matches!(refused, Err(Error::OutOfRange { .. })));
-            let refused = products.begin().add_alike_vartime(&vec![0; len], &[]);
+            let refused = products.begin().add_alike_vartime(&vec![0; len], []);
             assert!(matches!(refused, Err(Error::Length { .. })));
-            let refused = products.begin().add_alike_vartime(&vec![0; len - 2], &[0; 3]);
-            assert!(matches!(refused, Err(Error::Length { .. })));
-            let zero = [numbers(9, len, &n).concat(), vec![0; len]].concat();
+            for ending in [&[0; 1][..], &[0; 3], &[]] {
+                let mut running = products.begin();
+                let refused = running.add_alike_vartime(&vec![0; len - 2], [&[0, 5][..], ending]);
+                assert!(matches!(refused, Err(Error::Length { .. })));
+            }
+            let mut zero = numbers(9, len, &n);
+            zero.push(vec![0; len]);
             assert_eq!(
-                products.product_vartime(&zero).unwrap(),
+                products.product_vartime(slices(&zero)).unwrap(),
                 vec![0; len],
                 "{}",
                 kernel.name()
             );
+            let largest = padded(&(&n - 1_u8), len);
+            assert!(products.is_factor_vartime(&largest));
+            for no_factor in [&bytes[..], &largest[1..], &[], &[&[0][..], &largest].concat()] {
+                assert!(!products.is_factor_vartime(no_factor));
+            }
             assert!(matches!(
-                products.product_vartime(&bytes),
+                products.product_vartime([&bytes[..]]),
                 Err(Error::OutOfRange { .. })
             ));
             assert!(matches!(
-                products.product_vartime(&bytes[1..]),
+                products.product_vartime([&bytes[1..]]),
                 Err(Error::Length { .. })
             ));
         }

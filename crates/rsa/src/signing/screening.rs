@@ -81,17 +81,16 @@ impl VerifyingKey {
             });
         };
         let key = &self.public.key;
-        let (h, k) = (self.scheme.hash().digest_len(), key.modulus_len());
-        let n = [vec![0; k - key.n().len()], key.n().to_vec()].concat();
+        let kernel = Kernel::named(self.public.backend.kernel()).unwrap_or_else(|_| Kernel::auto());
+        let products = ProductContext::new(key.checked(), kernel);
+        let h = self.scheme.hash().digest_len();
         let is_new = first_of_each(pairs);
         let is_screened = |&place: &usize| {
             let (digest, signature) = pairs[place];
-            is_new[place] && digest.len() == h && signature.len() == k && *signature < n[..]
+            is_new[place] && digest.len() == h && products.is_factor_vartime(signature)
         };
         let (screened, rest): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(is_screened);
         let mut is_accepted = vec![false; pairs.len()];
-        let kernel = Kernel::named(self.public.backend.kernel()).unwrap_or_else(|_| Kernel::auto());
-        let products = ProductContext::new(key.checked(), kernel);
         let passes = |places: &[usize]| self.passes(&products, template.beginning(), places, pairs);
         let verify = |places: &[usize], is_accepted: &mut Vec<bool>| {
             let pairs: Vec<_> = places.iter().map(|&place| pairs[place]).collect();
@@ -122,26 +121,17 @@ impl VerifyingKey {
         places: &[usize],
         pairs: &[(&[u8], &[u8])],
     ) -> Result<bool> {
-        /// Signatures that are copied together, so that they stay in the cache.
-        const TOGETHER: usize = 64;
-        let k = products.modulus_len();
-        let h = k - beginning.len();
-        let (mut signatures, mut digests) = (Vec::with_capacity(TOGETHER * k), Vec::with_capacity(TOGETHER * h));
         let (mut of_signatures, mut of_encodings) = (products.begin(), products.begin());
-        for places in places.chunks(TOGETHER) {
-            signatures.clear();
-            digests.clear();
-            for &place in places {
-                let (digest, signature) = pairs[place];
-                signatures.extend_from_slice(signature);
-                digests.extend_from_slice(digest);
-            }
-            // Signatures were asked for that, and encodings begin with a zero.
-            let expected = "all are of the modulus's length, and below it";
-            of_signatures.add_vartime(&signatures).expect(expected);
-            of_encodings.add_alike_vartime(beginning, &digests).expect(expected);
-        }
-        let (mut power, mut status) = (vec![0; k], [Status::Fault]);
+        let of = |place: &usize| pairs[*place];
+        // Signatures were asked for that, and encodings begin with a zero.
+        let expected = "all are of the modulus's length, and below it";
+        of_signatures
+            .add_vartime(places.iter().map(|place| of(place).1))
+            .expect(expected);
+        of_encodings
+            .add_alike_vartime(beginning, places.iter().map(|place| of(place).0))
+            .expect(expected);
+        let (mut power, mut status) = (vec![0; products.modulus_len()], [Status::Fault]);
         self.public
             .prepared()?
             .runner()?
@@ -154,9 +144,13 @@ impl VerifyingKey {
 }
 
 /// For each digest `true` if none before it begins with the same eight bytes. Of those that begin alike all but the
-/// first are taken for repetitions, as what is verified need not be screened.
+/// first are taken for repetitions, as what is verified need not be screened; what is
+/// shorter counts as zero, and is no digest anyhow.
 fn first_of_each(pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-    let beginning = |digest: &[u8]| digest.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+    let beginning = |digest: &[u8]| match digest.first_chunk() {
+        Some(bytes) => u64::from_ne_bytes(*bytes),
+        None => 0,
+    };
     // Mostly all are different, and to sort them shows it sooner than a set of those that were seen.
     let mut sorted: Vec<_> = pairs.iter().map(|(digest, _)| beginning(digest)).collect();
     sorted.sort_unstable();

@@ -16,9 +16,7 @@ pub(super) fn put_bytes(vecs: &mut [Vec8], lane: usize, bytes: &[u8]) {
     let (first, pairs) = bytes.as_rchunks::<PAIR>();
     let (low, high) = vecs.split_at_mut(2 * pairs.len());
     put_pairs(low, lane, pairs);
-    let mut rest = [0; PAIR];
-    rest[PAIR - first.len()..].copy_from_slice(first);
-    let mut digits = digits_of(&rest).into_iter();
+    let mut digits = first_digits(bytes, first.len()).into_iter();
     for vec in high {
         vec[lane] = digits.next().unwrap_or(0);
     }
@@ -41,6 +39,23 @@ fn put_pairs(vecs: &mut [Vec8], lane: usize, pairs: &[[u8; PAIR]]) {
         let digits = digits_of(pair);
         (vecs[0][lane], vecs[1][lane]) = (digits[0], digits[1]);
     }
+}
+
+/// The digits of the first `len` bytes, fewer than a pair has, the lowest first.
+#[inline]
+fn first_digits(bytes: &[u8], len: usize) -> [u64; 2] {
+    let bits = 8 * len;
+    // Eight bytes; of fewer, as if zeros followed.
+    let word = |bytes: &[u8]| match bytes.first_chunk() {
+        Some(word) => u64::from_be_bytes(*word),
+        None => (0..8).fold(0, |word, at| word << 8 | u64::from(*bytes.get(at).unwrap_or(&0))),
+    };
+    let beginning = |bits: usize| word(bytes).checked_shr(64 - bits as u32).unwrap_or(0);
+    let low = match len.checked_sub(8) {
+        Some(before) => word(&bytes[before..]),
+        None => beginning(bits),
+    };
+    [low & DIGIT_MASK, beginning(bits.saturating_sub(DIGIT_BITS))]
 }
 
 /// The digits of a pair, the lowest first.
@@ -85,4 +100,34 @@ fn pair_of([low, high]: [u64; 2]) -> [u8; PAIR] {
 /// Takes the number of one lane out; returns what lies above the limbs, up to 2^64.
 pub(super) fn take(vecs: &[Vec8], lane: usize, limbs: &mut [u64]) -> u64 {
     digits52::take(vecs.iter().map(|vec| vec[lane]), limbs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs::words;
+
+    /// Numbers without a zero byte, so that a digit that takes too much or too little differs.
+    #[test]
+    fn bytes_of_every_length_are_the_digits_of_their_limbs() {
+        for len in 0..=5 * PAIR {
+            let bytes: Vec<u8> = (0..len).map(|place| (place * 37 % 255 + 1) as u8).collect();
+            let mut limbs = vec![0; len.div_ceil(8)];
+            words::read_be(&mut limbs, &bytes);
+            let (mut expected, mut vecs) = (vec![[7; 8]; 12], vec![[7; 8]; 12]);
+            put(&mut expected, 3, &limbs);
+            put_bytes(&mut vecs, 3, &bytes);
+            assert_eq!(vecs, expected, "{len} bytes");
+            for changed in 0..=len {
+                let mut other = bytes.clone();
+                other[len - changed..].iter_mut().for_each(|byte| *byte ^= 0xff);
+                put_bytes(&mut vecs, 3, &other);
+                put_ending(&mut vecs, 3, &bytes, changed);
+                assert_eq!(vecs, expected, "{changed} of {len} bytes");
+            }
+            let mut back = vec![0xa5; len];
+            assert_eq!(take_bytes(&vecs, 3, &mut back), 0);
+            assert_eq!(back, bytes);
+        }
+    }
 }
