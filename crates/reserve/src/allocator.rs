@@ -68,12 +68,19 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
         }
         // SAFETY: the caller promises that the new size does not overflow with this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        // SAFETY: both places have so many bytes and are not one, and the old one is not used any more.
+        // SAFETY: both places have so many bytes and are not one, and the old one is not used any more. Where it stays,
+        // it was lent with this layout.
         unsafe {
             let moved = self.alloc(new);
             if !moved.is_null() {
                 moved.copy_from_nonoverlapping(place, layout.size().min(size));
                 self.dealloc(place, layout);
+                return moved;
+            }
+            // What becomes smaller takes no other place: callers do not expect that to fail.
+            if size <= layout.size() && pool::has_lent(place) {
+                pool::shrink(place, layout.size(), size);
+                return place;
             }
             moved
         }

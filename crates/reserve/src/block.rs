@@ -26,8 +26,8 @@ pub(crate) struct Block {
     pub(crate) outer: Cell<*const Block>,
     /// `true` if it goes back to the system as soon as nothing lives in it.
     pub(crate) is_leaving: Cell<bool>,
-    /// `true` if its bits cannot be trusted.
-    is_retired: Cell<bool>,
+    /// `true` if its bits cannot be trusted. Written under the lock of the pool, and read without it.
+    is_retired: AtomicBool,
 }
 
 /// Bytes of the bits of a block, up to where its memory begins.
@@ -55,7 +55,7 @@ impl Block {
             next: Cell::new(ptr::null()),
             outer: Cell::new(ptr::null()),
             is_leaving: Cell::new(false),
-            is_retired: Cell::new(false),
+            is_retired: AtomicBool::new(false),
         };
         // SAFETY: the place has room for the header and the bits, and is aligned as `malloc` aligns, to 16.
         unsafe {
@@ -79,14 +79,14 @@ impl Block {
         self.bytes
     }
 
-    /// Holds it, if nobody does and nothing lives in it.
+    /// Holds it, if nobody does, nothing lives in it, and it lends.
     pub(crate) fn hold(&self) -> bool {
         let is_free = !self.held.load(Ordering::Relaxed)
             && self
                 .held
                 .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok();
-        if is_free && self.live() > 0 {
+        if is_free && (self.live() > 0 || self.is_retired()) {
             self.release();
             return false;
         }
@@ -99,12 +99,12 @@ impl Block {
 
     /// Never lends again, and keeps what lives in it.
     pub(crate) fn retire(&self) {
-        self.is_retired.set(true);
+        self.is_retired.store(true, Ordering::Relaxed);
         self.held.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_retired(&self) -> bool {
-        self.is_retired.get()
+        self.is_retired.load(Ordering::Relaxed)
     }
 
     pub(crate) fn live(&self) -> usize {
@@ -165,5 +165,17 @@ impl Block {
         // SAFETY: the caller's promise.
         unsafe { self.units() }.give(place.addr() - self.base().addr(), size);
         self.live.fetch_sub(1, Ordering::Release) - 1
+    }
+
+    /// Wipes the end of what was lent and takes it back; `left` bytes stay.
+    ///
+    /// # Safety
+    ///
+    /// The lock of the pool is held, and this block lent `size` bytes at this place, which are not below `left`.
+    pub(crate) unsafe fn shrink(&self, place: *mut u8, size: usize, left: usize) {
+        // SAFETY: the place was lent with this size, and nobody uses its end any more.
+        unsafe { place.add(left).write_bytes(0, size - left) };
+        // SAFETY: the caller's promise.
+        unsafe { self.units() }.give_end(place.addr() - self.base().addr(), size, left);
     }
 }

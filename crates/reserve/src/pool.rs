@@ -177,3 +177,37 @@ pub(crate) unsafe fn take_back(place: *mut u8, size: usize) {
         unsafe { locked.delete(block) };
     }
 }
+
+/// Takes back the end of what a block lent: `left` bytes stay.
+///
+/// # Safety
+///
+/// [`has_lent`] says so, with this size, which is not below `left`, and nobody uses the end any more.
+#[cold]
+pub(crate) unsafe fn shrink(place: *mut u8, size: usize, left: usize) {
+    let locked = Locked::new();
+    let lender = locked.blocks().find(|block| block.contains(place));
+    if let Some(block) = lender.filter(|block| !block.is_retired()) {
+        // SAFETY: the caller's promise, and under the lock.
+        unsafe { block.shrink(place, size, left) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Reserve, operation};
+
+    /// In the child of a fork, where another thread of the parent held the lock.
+    #[test]
+    fn a_block_that_is_retired_is_not_held_again() {
+        let reserve = Reserve::enter(1000).unwrap();
+        // No process has this number.
+        LOCK.store(u32::MAX, Ordering::Relaxed);
+        assert!(operation::lend(16, 1).is_null());
+        drop(reserve);
+        let reserve = Reserve::enter(1000).unwrap();
+        assert!(!operation::lend(16, 1).is_null());
+        drop(reserve);
+    }
+}

@@ -36,6 +36,12 @@ impl Units<'_> {
         self.set(start, start + size.div_ceil(UNIT), false);
     }
 
+    /// Takes back the end of what [`take`](Self::take) gave: `left` bytes of it stay.
+    pub(crate) fn give_end(&mut self, offset: usize, size: usize, left: usize) {
+        let start = offset / UNIT;
+        self.set(start + left.div_ceil(UNIT), start + size.div_ceil(UNIT), false);
+    }
+
     /// The first of these units that is lent, or that is not.
     fn first(&self, mut start: usize, end: usize, is_lent: bool) -> Option<usize> {
         while start < end {
@@ -128,6 +134,19 @@ mod tests {
             units.give(place, UNIT);
         }
         assert_eq!(units.take(BYTES, 1, 0), Some(0));
+    }
+
+    #[test]
+    fn the_end_of_a_place_comes_back() {
+        let mut bits = [0];
+        let mut units = Units(&mut bits);
+        assert_eq!(units.take(UNIT_WORD, 1, 0), Some(0));
+        units.give_end(0, UNIT_WORD, 17);
+        assert_eq!(units.take(1, 1, 0), Some(32));
+        units.give_end(0, 17, 17);
+        assert_eq!(units.take(1, 1, 0), Some(48));
+        units.give(0, 17);
+        assert_eq!(units.take(32, 1, 0), Some(0));
     }
 
     #[test]

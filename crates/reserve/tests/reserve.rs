@@ -89,6 +89,24 @@ fn what_was_the_systems_grows_into_the_reserve_and_back() {
 }
 
 #[test]
+fn what_becomes_smaller_takes_no_more() {
+    // Blocks of this size are as large as is asked for: two places of 5 MiB do not fit.
+    let _reserve = Reserve::enter((1 << 23) + 1).unwrap();
+    let bytes = refused(|| {
+        let mut bytes = vec![7_u8; 6 << 20];
+        bytes.truncate(5 << 20);
+        bytes.shrink_to_fit();
+        bytes
+    });
+    assert_eq!(bytes.capacity(), 5 << 20);
+    assert!(bytes.iter().all(|byte| *byte == 7));
+    // Its end can be had again, and then all.
+    assert!(can_have(3 << 20));
+    drop(bytes);
+    assert!(can_have(1 << 23));
+}
+
+#[test]
 fn what_outlives_its_operation_keeps_its_memory() {
     let reserve = Reserve::enter(1000).unwrap();
     let kept = refused(|| vec![1_u8; 1000]);

@@ -104,6 +104,13 @@ impl<W: Write> Write for Writer<W> {
     }
 }
 
+/// Bytes of the text that a [`Writer`] makes of so many.
+pub(crate) fn text_len(bytes: u64) -> u64 {
+    // Each line has an end, the first and the last one, too.
+    let around = BEGIN.len() + 1 + END.len() + 1;
+    around as u64 + bytes.div_ceil(3) * 4 + bytes.div_ceil(BYTES as u64)
+}
+
 /// Reads a file that was written as text. Faults are errors of the kind [`io::ErrorKind::InvalidData`] around an
 /// [`Error::Armor`].
 pub struct Reader<R> {
@@ -155,7 +162,7 @@ impl<R: BufRead> Reader<R> {
         if self.line == END.as_bytes() {
             self.skip_space()?;
             self.place = Place::Over;
-            return match self.source.fill_buf()?.is_empty() {
+            return match peek(&mut self.source, <[u8]>::is_empty)? {
                 true => Ok(false),
                 false => Err(refused("something follows its last line")),
             };
@@ -198,10 +205,11 @@ impl<R: BufRead> Reader<R> {
     fn skip_space(&mut self) -> io::Result<()> {
         let mut skipped = 0;
         loop {
-            let bytes = self.source.fill_buf()?;
-            let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let is_all = spaces == bytes.len();
-            if bytes.is_empty() || spaces == 0 {
+            let (spaces, len) = peek(&mut self.source, |bytes| {
+                let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace());
+                (spaces.count(), bytes.len())
+            })?;
+            if spaces == 0 {
                 return Ok(());
             }
             self.source.consume(spaces);
@@ -209,7 +217,7 @@ impl<R: BufRead> Reader<R> {
             if skipped > MOST_SPACE {
                 return Err(refused("too much white space is around it"));
             }
-            if !is_all {
+            if spaces < len {
                 return Ok(());
             }
         }
@@ -227,6 +235,18 @@ impl<R: BufRead> Read for Reader<R> {
         room[..len].copy_from_slice(&self.bytes[self.used..][..len]);
         self.used += len;
         Ok(len)
+    }
+}
+
+/// What `look` finds in the bytes that come next, of which there are none at the end. A call that a signal interrupts
+/// is repeated, as the standard library does where it reads.
+pub(crate) fn peek<T>(source: &mut impl BufRead, look: impl Fn(&[u8]) -> T) -> io::Result<T> {
+    loop {
+        match source.fill_buf() {
+            Ok(bytes) => return Ok(look(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -250,6 +270,7 @@ mod tests {
             let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
             prop_assert!(lines.iter().all(|line| line.len() <= COLUMNS));
             prop_assert_eq!(lines.len(), 3 + bytes.len().div_ceil(BYTES));
+            prop_assert_eq!(text.len() as u64, text_len(bytes.len() as u64));
             let mut read = Vec::new();
             Reader::new(&text[..]).read_to_end(&mut read).expect("it was written just now");
             prop_assert_eq!(read, bytes);

@@ -85,7 +85,7 @@ pub(crate) enum Opened<R> {
 
 /// Finds out by the first byte that is no white space: a file that is not armored begins with a letter.
 pub(crate) fn opened<R: BufRead>(mut source: R) -> Result<Opened<R>> {
-    let first = source.fill_buf().map_err(Error::Read)?.first().copied();
+    let first = armor::peek(&mut source, |bytes| bytes.first().copied()).map_err(Error::Read)?;
     Ok(match first {
         Some(b'-') => Opened::Armored(BufReader::new(armor::Reader::new(source))),
         Some(byte) if byte.is_ascii_whitespace() => Opened::Armored(BufReader::new(armor::Reader::new(source))),

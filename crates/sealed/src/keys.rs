@@ -3,12 +3,11 @@
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD as BASE64};
 use rsalab_rsa::{
     Backend, CpuBackend, PrivateKey, PublicKey,
-    encryption::{DecryptionKey, EncryptionKey},
+    encryption::{DecryptionKey, EncryptionKey, Message},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep},
 };
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use crate::{
     Error, Result,
@@ -23,7 +22,7 @@ const KIND: &str = "ssh-rsa";
 const LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
 
 /// Stanzas of one header that a key is tried on. More than one has its tag where it was named twice, or where somebody
-/// wants to keep others busy: each costs a private operation.
+/// wants to keep others busy: each costs a private operation and a MAC of the header.
 pub const MOST_ATTEMPTS: usize = 16;
 
 /// A public key that files are encrypted for.
@@ -127,11 +126,22 @@ impl Identity {
         if bodies.is_empty() {
             return Err(Error::NoMatch);
         }
-        let keys = self.key.decrypt_batch(&bodies)?.into_iter().flatten();
-        keys.filter_map(|key| <[u8; 16]>::try_from(&key[..]).ok().map(Zeroizing::new))
-            .find(|key| header.is_by(key))
-            .ok_or(Error::Key)
+        let keys = self.key.decrypt_batch(&bodies)?;
+        chosen(keys, |key| header.is_by(key)).ok_or(Error::Key)
     }
+}
+
+/// The first key that the header is by, of those that were opened. A key of zeros is tried in the place of one that was
+/// not: how often the header is checked, which takes milliseconds of a long one, does not tell which were.
+fn chosen(keys: impl IntoIterator<Item = Option<Message>>, mut is_by: impl FnMut(&FileKey) -> bool) -> Option<FileKey> {
+    keys.into_iter().find_map(|key| {
+        let opened = key.and_then(|key| <[u8; 16]>::try_from(&key[..]).ok());
+        let is_opened = opened.is_some();
+        let key = FileKey::new(opened.unwrap_or_default());
+        // Before it is asked whether the key was opened.
+        let is_key = is_by(&key);
+        (is_key && is_opened).then_some(key)
+    })
 }
 
 /// Returns whether a stanza is for a key with the tag.
@@ -176,6 +186,29 @@ mod tests {
                 "{fingerprint}"
             );
         }
+    }
+
+    /// The time must not tell whether OAEP failed or the MAC.
+    #[test]
+    fn the_header_is_checked_as_often_whatever_was_opened() {
+        let opened = |bytes: &[u8]| Some(Message::new(bytes.to_vec()));
+        for keys in [
+            [None, None, None],
+            [opened(&[1; 16]), None, opened(&[2; 15])],
+            [opened(&[1; 16]), opened(&[2; 16]), opened(&[3; 16])],
+        ] {
+            let mut checks = 0;
+            let found = chosen(keys, |_| {
+                checks += 1;
+                false
+            });
+            assert!(found.is_none());
+            assert_eq!(checks, 3);
+        }
+        // Whoever makes a header with the key of zeros has opened nothing.
+        assert!(chosen([None, opened(&[2; 15])], |_| true).is_none());
+        let found = chosen([None, opened(&[1; 16]), opened(&[2; 16])], |key| key[0] > 0);
+        assert_eq!(found.as_deref(), Some(&[1; 16]));
     }
 
     #[test]

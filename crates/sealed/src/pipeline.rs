@@ -8,8 +8,11 @@
 //! where the system gives no other, it does everything.
 
 use std::{
-    io::{Read, Write},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    io::{self, Read, Write},
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -25,17 +28,7 @@ pub(crate) fn run<R: Read + Send, W: Write + Send>(
     writer: W,
     threads: usize,
 ) -> Result<()> {
-    let shared = Shared {
-        cipher,
-        source: Mutex::new(cipher.source(reader)),
-        sink: Mutex::new(Sink {
-            writer,
-            next: 0,
-            failure: None,
-            is_stopped: false,
-        }),
-        turn: Condvar::new(),
-    };
+    let shared = Shared::new(cipher, reader, writer);
     thread::scope(|scope| {
         for _ in 1..threads {
             // Fewer threads do the same.
@@ -57,6 +50,8 @@ struct Shared<'a, R, W> {
     source: Mutex<Source<R>>,
     sink: Mutex<Sink<W>>,
     turn: Condvar,
+    /// `true` if nothing more is read or written. Set under the lock of the sink, since others wait there.
+    is_stopped: AtomicBool,
 }
 
 struct Sink<W> {
@@ -64,11 +59,23 @@ struct Sink<W> {
     /// The group that is written next.
     next: u64,
     failure: Option<Error>,
-    /// `true` if nothing more is written.
-    is_stopped: bool,
 }
 
-impl<R: Read, W: Write> Shared<'_, R, W> {
+impl<'a, R: Read, W: Write> Shared<'a, R, W> {
+    fn new(cipher: &'a Cipher, reader: R, writer: W) -> Self {
+        Shared {
+            cipher,
+            source: Mutex::new(cipher.source(reader)),
+            sink: Mutex::new(Sink {
+                writer,
+                next: 0,
+                failure: None,
+            }),
+            turn: Condvar::new(),
+            is_stopped: AtomicBool::new(false),
+        }
+    }
+
     fn work(&self) {
         let mut ending = Ending {
             shared: self,
@@ -76,8 +83,7 @@ impl<R: Read, W: Write> Shared<'_, R, W> {
         };
         let mut group = Group::new();
         loop {
-            let filled = lock(&self.source).fill(&mut group);
-            let outcome = match filled {
+            let outcome = match self.fill(&mut group) {
                 None => break,
                 Some(Ok(())) => self.cipher.apply(&mut group),
                 Some(Err(error)) => Err(Error::read(error)),
@@ -89,14 +95,28 @@ impl<R: Read, W: Write> Shared<'_, R, W> {
         ending.is_orderly = true;
     }
 
+    /// Reads the next group; none after the last chunk, or once a thread has failed: an error does not wait until each
+    /// of the others has read a group more.
+    fn fill(&self, group: &mut Group) -> Option<io::Result<()>> {
+        let mut source = lock(&self.source);
+        match self.is_stopped() {
+            true => None,
+            false => source.fill(group),
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
     /// Writes a group when all before it are written. Returns whether to go on.
     fn write(&self, group: &Group, outcome: Result<()>) -> bool {
         let sink = lock(&self.sink);
         let waited = self
             .turn
-            .wait_while(sink, |sink| sink.next != group.index && !sink.is_stopped);
+            .wait_while(sink, |sink| sink.next != group.index && !self.is_stopped());
         let mut sink = waited.unwrap_or_else(PoisonError::into_inner);
-        if sink.is_stopped {
+        if self.is_stopped() {
             return false;
         }
         let mut written = Ok(());
@@ -105,9 +125,10 @@ impl<R: Read, W: Write> Shared<'_, R, W> {
         }
         sink.next += 1;
         sink.failure = written.map_err(Error::Write).and(outcome).err();
-        sink.is_stopped = sink.failure.is_some();
+        let has_failed = sink.failure.is_some();
+        self.is_stopped.store(has_failed, Ordering::Relaxed);
         self.turn.notify_all();
-        !sink.is_stopped
+        !has_failed
     }
 }
 
@@ -120,7 +141,8 @@ struct Ending<'a, 'b, R: Read, W: Write> {
 impl<R: Read, W: Write> Drop for Ending<'_, '_, R, W> {
     fn drop(&mut self) {
         if !self.is_orderly {
-            lock(&self.shared.sink).is_stopped = true;
+            let _sink = lock(&self.shared.sink);
+            self.shared.is_stopped.store(true, Ordering::Relaxed);
             self.shared.turn.notify_all();
         }
     }
@@ -128,4 +150,27 @@ impl<R: Read, W: Write> Drop for Ending<'_, '_, R, W> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::payload::Direction;
+
+    #[test]
+    fn nothing_is_read_after_a_failure() {
+        struct Unread;
+        impl Read for Unread {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                panic!("it was read")
+            }
+        }
+        let cipher = Cipher::new(&Zeroizing::new([7; 32]), Direction::Encrypt);
+        let shared = Shared::new(&cipher, Unread, io::sink());
+        // As another thread leaves it that could not write.
+        shared.is_stopped.store(true, Ordering::Relaxed);
+        shared.work();
+    }
 }

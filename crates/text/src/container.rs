@@ -109,15 +109,20 @@ impl Header {
         Ok((header, &file[Self::LEN..]))
     }
 
+    /// Bytes of all blocks; none if they are more than 64 bits count.
+    pub fn blocks_len(&self) -> Option<u64> {
+        let block = self.modulus_bits.div_ceil(8) as u64;
+        let blocks = self.text_len.div_ceil(self.symbols) as u64;
+        blocks.checked_mul(block)
+    }
+
     /// Refuses a length of the whole file that does not fit what its header says.
     ///
     /// # Errors
     ///
     /// [`Error::Container`].
     pub fn check_len(&self, file_len: u64) -> Result<(), Error> {
-        let block = self.modulus_bits.div_ceil(8) as u64;
-        let blocks = self.text_len.div_ceil(self.symbols) as u64;
-        let expected = blocks.checked_mul(block);
+        let expected = self.blocks_len();
         let there = file_len.saturating_sub(Self::LEN as u64);
         match expected == Some(there) {
             true => Ok(()),

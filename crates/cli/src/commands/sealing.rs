@@ -223,7 +223,8 @@ impl Sealing {
         )))
     }
 
-    /// Returns whether a file has the recipients, and the length, of the sealed file of another.
+    /// Returns whether a file is armored as asked for, and has the recipients and the length of the sealed file of
+    /// another. A pipe is not opened: that would wait for its other end.
     fn may_be_result(&self, path: &Path, out: &Path) -> bool {
         let len = |path: &Path| {
             path.metadata()
@@ -231,15 +232,17 @@ impl Sealing {
                 .filter(std::fs::Metadata::is_file)
                 .map(|found| found.len())
         };
+        let (Some(message), Some(sealed)) = (len(path), len(out)) else {
+            return false;
+        };
         let outline = File::open(out)
             .ok()
             .and_then(|file| Outline::read(BufReader::new(Patient::new(file))).ok());
-        match (len(path), len(out), outline) {
-            (Some(message), Some(sealed), Some(outline)) => {
-                outline.is_for(&self.recipients) && outline.file_len(message) == sealed
-            }
-            _ => false,
-        }
+        outline.is_some_and(|outline| {
+            outline.is_armored() == self.is_armored
+                && outline.is_for(&self.recipients)
+                && outline.file_len(message) == sealed
+        })
     }
 }
 
@@ -320,7 +323,11 @@ impl Opening {
                 error,
             )
         })?;
-        let is_longer = comparison.existing.read(&mut [0]).map_or(true, |more| more > 0);
+        let is_longer = match comparison.existing.read_exact(&mut [0]) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+            Err(error) => return Err(Failure::io(format!("cannot read {}", out.display()), error)),
+        };
         match comparison.has_differed || is_longer {
             false => Ok(()),
             true => Err(Failure::about_existing(format!(

@@ -102,12 +102,13 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     )?;
     let (backend, placement) = (settings.backend, placement(settings.threads));
     let blocks = (file.len() / key.modulus_len()) as u64;
-    let outcome = progress::follow(log, "block", blocks, |done| {
+    let mut outcome = progress::follow(log, "block", blocks, |done| {
         let threads = Threads::pinned(&placement.cpus).counted(done);
         container::decrypt(&backend, &key, &file, threads)
     })
     .map_err(refused)?;
-    to.write(&outcome.output, Privacy::Private)?;
+    let text = Zeroizing::new(std::mem::take(&mut outcome.output));
+    to.write(&text, Privacy::Private)?;
     print(&arguments.trace, &placement, &outcome);
     Ok(())
 }
@@ -122,7 +123,7 @@ fn placement(threads: usize) -> Placement {
     placement
 }
 
-/// The whole of an encrypted file. Its header is checked before the rest is read, however long that is.
+/// The whole of an encrypted file. Its header is checked first, and no more of the rest is read than it says.
 fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Failure) -> Result<Zeroizing<Vec<u8>>> {
     let (mut source, len) = files::open(from)?;
     let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
@@ -131,7 +132,20 @@ fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Fa
     if let Some(len) = len {
         header.check_len(len).map_err(&refused)?;
     }
-    file.extend_from_slice(&files::read_up_to(&mut source, from, MOST_CIPHERTEXT)?);
+    let Some(most) = header.blocks_len().filter(|len| *len <= MOST_CIPHERTEXT) else {
+        let what = format!(
+            "the blocks of {} have more than {MOST_CIPHERTEXT} bytes",
+            files::name(from)
+        );
+        return Err(Failure::new(Class::Input, what).advice("rsalab holds them in memory and takes no more at once"));
+    };
+    // One byte more shows that they are not all.
+    let blocks = files::read_up_to(&mut source, from, most + 1)?;
+    if blocks.len() as u64 > most {
+        let reason = format!("this encrypted file is damaged: more follows the {most} bytes of its blocks");
+        return Err(refused(Error::Container { reason }));
+    }
+    file.extend_from_slice(&blocks);
     header.check_len(file.len() as u64).map_err(&refused)?;
     Ok(file)
 }

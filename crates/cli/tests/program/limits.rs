@@ -309,12 +309,10 @@ fn an_archive_that_was_killed_is_completed() {
     assert_done(&run(&unpacked, checked));
 }
 
-#[test]
-fn a_text_that_is_none_is_refused_by_its_first_bytes() {
-    let here = folder();
-    study_key(here.path(), 512);
+/// What `text-decrypt` says of bytes on standard input that noise follows, and how much of the noise it takes.
+fn with_noise(here: &Path, bytes: &[u8]) -> (Output, usize) {
     let mut child = Command::new(program())
-        .current_dir(here.path())
+        .current_dir(here)
         .args(["text-decrypt", "--quiet", "--key", "key.pem", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -322,14 +320,40 @@ fn a_text_that_is_none_is_refused_by_its_first_bytes() {
         .spawn()
         .expect("the program starts");
     let mut pipe = child.stdin.take().expect("it is piped");
+    pipe.write_all(bytes).expect("it is read");
     let noise = vec![0x5a; 1 << 16];
     let mut taken = 0_usize;
     while taken < 1 << 28 && pipe.write_all(&noise).is_ok() {
         taken += noise.len();
     }
     drop(pipe);
-    let output = child.wait_with_output().expect("it ends");
+    (child.wait_with_output().expect("it ends"), taken)
+}
+
+#[test]
+fn a_text_that_is_none_is_refused_by_its_first_bytes() {
+    let here = folder();
+    study_key(here.path(), 512);
+    let (output, taken) = with_noise(here.path(), &[]);
     assert_failure(&output, 3, "not a file that rsalab encrypted");
+    assert!(taken < 1 << 21, "{taken} bytes were taken");
+}
+
+#[test]
+fn no_more_of_a_text_is_read_than_its_header_says() {
+    let here = folder();
+    study_key(here.path(), 512);
+    let line = "text-encrypt --quiet --key public.pem --text short";
+    let encrypted = run(here.path(), line.split(' '));
+    assert_done(&encrypted);
+    let (output, taken) = with_noise(here.path(), &encrypted.stdout);
+    assert_failure(&output, 3, "more follows the 64 bytes of its blocks");
+    assert!(taken < 1 << 21, "{taken} bytes were taken");
+    // A header that promises more than is ever taken is enough to refuse it.
+    let mut promising = encrypted.stdout;
+    promising[20..28].copy_from_slice(&(1_u64 << 40).to_be_bytes());
+    let (output, taken) = with_noise(here.path(), &promising);
+    assert_failure(&output, 3, "have more than 2147483648 bytes");
     assert!(taken < 1 << 21, "{taken} bytes were taken");
 }
 

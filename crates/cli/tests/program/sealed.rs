@@ -204,6 +204,29 @@ fn many_files_beside_blocks() {
     }
 }
 
+#[test]
+fn what_is_missing_of_files_as_text() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    for (name, len) in [("a", 0), ("b", 100_000), ("c", 47)] {
+        write(here, name, message(len));
+    }
+    assert_done(&typed(here, "encrypt --armor --key public.pem a b"));
+    let rest = typed(here, "encrypt --armor --key public.pem --skip-existing a b c");
+    assert_done(&rest);
+    assert!(
+        said(&rest).contains("1 sealed file made, 2 there already"),
+        "{}",
+        said(&rest)
+    );
+    // They are not those of a command that makes no text.
+    let others = typed(here, "encrypt --key public.pem --skip-existing a b");
+    assert_failure(&others, 5, "a.age exists already, and has not the length");
+    assert_done(&typed(here, "decrypt --key key.pem c.age --out back"));
+    assert!(read(here, "back") == message(47));
+}
+
 /// Changes of a file, as many as are asked for.
 fn changes(file: &[u8], other: &[u8], count: usize) -> Vec<Vec<u8>> {
     let header = file

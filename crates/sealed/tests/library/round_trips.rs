@@ -2,7 +2,7 @@
 //! it comes.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, BufReader, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::LazyLock,
 };
@@ -56,6 +56,7 @@ fn every_length_on_any_number_of_threads() {
             assert!(begins(&file));
             let outline = Outline::read(&file[..]).expect("it has a header");
             assert_eq!(outline.file_len(len as u64), file.len() as u64);
+            assert!(!outline.is_armored());
             let mut back = Vec::new();
             decrypt(&identity(key), &file[..], &mut back, 17 - threads).expect("it is whole");
             assert!(back == message, "{len} bytes on {threads} threads");
@@ -101,6 +102,9 @@ fn text_is_read_with_what_mails_do_to_it() {
     let mut writer = armor::Writer::new(Vec::new());
     encrypt(&recipients(&[key]), &message[..], &mut writer, 2).expect("there is room");
     let text = String::from_utf8(writer.finish().expect("there is room")).expect("it is text");
+    let outline = Outline::read(text.as_bytes()).expect("it has a header");
+    assert!(outline.is_armored() && outline.is_for(&recipients(&[key])));
+    assert_eq!(outline.file_len(message.len() as u64), text.len() as u64);
     for text in [text.clone(), text.replace('\n', "\r\n"), format!("\n \r\n{text} \n\n")] {
         assert!(begins(text.as_bytes()));
         let mut back = Vec::new();
@@ -169,6 +173,47 @@ fn errors_of_either_side_end_it() {
             let refused = decrypt(&identity(key), &file[..], Narrow(room), threads).expect_err("it is full");
             assert!(matches!(refused, Error::Write(_)), "{refused}");
         }
+    }
+}
+
+/// Is interrupted before each read, as by a signal.
+struct Interrupted<'a> {
+    bytes: &'a [u8],
+    is_interrupted: bool,
+}
+
+fn interrupted(bytes: &[u8]) -> Interrupted<'_> {
+    Interrupted {
+        bytes,
+        is_interrupted: false,
+    }
+}
+
+impl Read for Interrupted<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.is_interrupted = !self.is_interrupted;
+        match self.is_interrupted {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => self.bytes.read(room),
+        }
+    }
+}
+
+#[test]
+fn interruptions_are_outlived() {
+    let key = &KEYS[0];
+    let message = message(300_000);
+    let mut writer = armor::Writer::new(Vec::new());
+    encrypt(&recipients(&[key]), interrupted(&message), &mut writer, 2).expect("there is room");
+    let text = writer.finish().expect("there is room");
+    let with_space = [&text[..], b" \n"].concat();
+    let file = sealed(&[key], &message, 1);
+    for bytes in [file, text, with_space] {
+        let mut back = Vec::new();
+        decrypt(&identity(key), interrupted(&bytes), &mut back, 2).expect("it is whole");
+        assert!(back == message);
+        let outline = Outline::read(BufReader::new(interrupted(&bytes))).expect("it has a header");
+        assert!(outline.is_for(&recipients(&[key])));
     }
 }
 

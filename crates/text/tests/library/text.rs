@@ -303,6 +303,7 @@ fn files_come_back() {
             let (header, body) = Header::parse(&file).unwrap();
             assert_eq!((header.text_len, header.modulus_bits), (len, 512));
             assert_eq!(body.len(), len.div_ceil(header.symbols) * 64);
+            assert_eq!(header.blocks_len(), Some(body.len() as u64));
             assert_eq!(file[..Header::LEN], header.to_bytes());
             assert_eq!(
                 container::decrypt(&backend, &KEY, &file, Threads::unpinned(3))

@@ -42,6 +42,9 @@ fn outputs_that_are_there_in_another_form() {
     }
     symlink("nowhere", here.join("dangling")).expect("links can be made");
     make_pipe(&here.join("pipe"));
+    make_pipe(&here.join("piped.age"));
+    write(here, "piped", "text");
+    write(here, "name", "piped\n");
     fs::create_dir(here.join("folder")).expect("it can be made");
     write(here, "list", "list");
     write(here, "names", "list\nlist\n");
@@ -71,6 +74,11 @@ fn outputs_that_are_there_in_another_form() {
         "encrypt --quiet --scheme oaep --key public.pem --files-from names".into(),
         5,
         vec!["list.enc exists already"],
+    ));
+    rows.push((
+        "encrypt --quiet --skip-existing --key public.pem --files-from name".into(),
+        5,
+        vec!["piped.age exists already"],
     ));
     for (typed, code, words) in &rows {
         refuse(here, &[(typed, *code, words)]);
