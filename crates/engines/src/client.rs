@@ -81,7 +81,8 @@ pub trait Session: Send {
 pub struct Limits {
     /// For a greeting, a question, a release.
     pub reply: Duration,
-    /// For preparing, for a run over all inputs, and for a block beyond the time that its plan asks for.
+    /// For preparing, for a run over all inputs, and for a block beyond the time that its plan asks for: by its length,
+    /// or by a count of calls, whose time is known from the run before.
     pub work: Duration,
 }
 
@@ -340,7 +341,12 @@ impl Session for Worker {
 
     fn outputs(&mut self) -> Result<Vec<u8>, SessionError> {
         match self.ask(&Request::Outputs, self.limits.work)? {
-            Answer::Outputs { outputs } => Ok(outputs),
+            Answer::Outputs { outputs } => {
+                if let Some(plausibility) = &mut self.plausibility {
+                    plausibility.ran(self.connection.waited);
+                }
+                Ok(outputs)
+            }
             other => Err(self.unexpected(&Request::Outputs, &other)),
         }
     }
@@ -348,7 +354,10 @@ impl Session for Worker {
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError> {
         let request = Request::Block { plan: *plan };
         let planned = Duration::from_nanos(plan.min_ns.saturating_add(plan.discard_ns));
-        let (answer, losses) = self.counted(|worker| worker.ask(&request, worker.limits.work.saturating_add(planned)));
+        let known = self.plausibility.as_ref();
+        let counted = known.map_or(Duration::ZERO, |known| known.counted_calls(plan));
+        let limit = self.limits.work.saturating_add(planned).saturating_add(counted);
+        let (answer, losses) = self.counted(|worker| worker.ask(&request, limit));
         let answer = answer?;
         self.losses = losses;
         let waited_ns = u64::try_from(self.connection.waited.as_nanos()).unwrap_or(u64::MAX);

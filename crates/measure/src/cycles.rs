@@ -4,6 +4,9 @@
 //! instructions, the second does not. Where no hardware counter can be had, the core's clock is measured with a chain
 //! of dependent additions, each of which takes one cycle on every core of the last decades.
 //!
+//! A counter is believed only where it counts. It does not where a hypervisor offers one that stands still, where
+//! somebody else holds it, and on the second kind of core of a hybrid CPU, whose counters are other ones.
+//!
 //! Two roads were rejected. `add register, immediate` is not a cycle on cores that eliminate small immediates when they
 //! rename registers (Golden Cove and later), so that a chain of them runs at several a cycle. A long-latency
 //! instruction such as `imul` would need its latency known for each core.
@@ -12,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::{Clock, Monotonic},
+    sample::time,
     stats::{median::median_of_sorted, sorted},
 };
 
@@ -49,17 +53,22 @@ impl CoreClock {
     /// possible here.
     pub fn measure() -> Result<CoreClock, String> {
         warm_up()?;
-        let Ok(mut counter) = CycleCounter::open() else {
-            return Self::measure_by_add_chain();
-        };
-        let hz = median_hz(|| Ok(counter.count(|| add_chain::run(CHAIN_LOOPS))?.0))?;
+        Self::measure_by_counter().or_else(|_| Self::measure_by_add_chain())
+    }
+
+    fn measure_by_counter() -> Result<CoreClock, String> {
+        let mut counter = CycleCounter::open()?;
+        let hz = median_hz(|| {
+            let (cycles, ns) = counter.count(chain_ns)?;
+            check_count(cycles)?;
+            Ok((cycles, ns?))
+        })?;
         let source = CycleSource::HardwareCounter;
         Ok(CoreClock { hz, source })
     }
 
     fn measure_by_add_chain() -> Result<CoreClock, String> {
-        let cycles = CHAIN_LOOPS * add_chain::ADDITIONS_PER_LOOP;
-        let hz = median_hz(|| add_chain::run(CHAIN_LOOPS).map(|()| cycles))?;
+        let hz = median_hz(|| Ok((CHAIN_ADDITIONS, chain_ns()?)))?;
         let source = CycleSource::AddChain;
         Ok(CoreClock { hz, source })
     }
@@ -74,19 +83,38 @@ impl CoreClock {
 /// interrupts.
 const CHAIN_LOOPS: u64 = 3000;
 
-/// The median rate of many runs of `cycles`, which does work and says how many cycles it took. Runs that were
-/// interrupted are too slow, but few.
-fn median_hz(mut cycles: impl FnMut() -> Result<u64, String>) -> Result<f64, String> {
+/// Each takes a cycle, on every core.
+const CHAIN_ADDITIONS: u64 = CHAIN_LOOPS * add_chain::ADDITIONS_PER_LOOP;
+
+/// The time of one run of the chain, and of nothing around it: to start and to stop a counter are calls of the system,
+/// which take some per cent of a run.
+fn chain_ns() -> Result<u64, String> {
+    let run = time(Monotonic::get(), || {
+        add_chain::run(CHAIN_LOOPS).map(|()| CHAIN_ADDITIONS)
+    })?;
+    Ok(run.elapsed_ns)
+}
+
+/// The median rate of many runs, of which each tells its cycles and its nanoseconds. Runs that were interrupted are too
+/// slow, but few.
+fn median_hz(mut run: impl FnMut() -> Result<(u64, u64), String>) -> Result<f64, String> {
     const RUNS: usize = 201;
-    let clock = Monotonic::get();
     let mut rates = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
-        let begin = clock.begin();
-        let cycles = cycles()? as f64;
-        let elapsed_ns = clock.end().ns - begin.ns;
-        rates.push(cycles / elapsed_ns.saturating_sub(clock.overhead().ns).max(1) as f64 * 1e9);
+        let (cycles, ns) = run()?;
+        rates.push(cycles as f64 / ns.max(1) as f64 * 1e9);
     }
     Ok(median_of_sorted(&sorted(&rates)).expect("there were runs"))
+}
+
+/// Refuses a count of one run of the chain that has fewer cycles than additions, by more than rounding.
+fn check_count(cycles: u64) -> Result<(), String> {
+    match cycles >= CHAIN_ADDITIONS / 10 * 9 {
+        true => Ok(()),
+        false => Err(format!(
+            "the hardware cycle counter does not count: {cycles} cycles in a chain of {CHAIN_ADDITIONS} additions"
+        )),
+    }
 }
 
 /// A core that was idle takes some milliseconds to reach its clock.
@@ -105,9 +133,15 @@ fn warm_up() -> Result<(), String> {
 pub struct CycleCounter(counter::Counter);
 
 impl CycleCounter {
-    /// Opens the counter, or says why it cannot be had.
+    /// Opens the counter, or says why it cannot be had, or does not count on the core that the calling thread is on.
     pub fn open() -> Result<CycleCounter, String> {
-        counter::open().map(CycleCounter)
+        let mut counter = counter::open().map(CycleCounter)?;
+        let (cycles, ran) = counter.count(|| add_chain::run(CHAIN_LOOPS))?;
+        // Without a chain there is nothing to compare with.
+        match ran {
+            Ok(()) => check_count(cycles).map(|()| counter),
+            Err(_) => Ok(counter),
+        }
     }
 
     /// The cycles that `work` takes on this thread, and what it returns.
@@ -260,8 +294,31 @@ mod tests {
         };
         let (cycles, ran) = counter.count(|| add_chain::run(CHAIN_LOOPS)).unwrap();
         ran.unwrap();
-        let per_addition = cycles as f64 / (CHAIN_LOOPS * add_chain::ADDITIONS_PER_LOOP) as f64;
+        let per_addition = cycles as f64 / CHAIN_ADDITIONS as f64;
         assert!((0.98..1.1).contains(&per_addition), "{per_addition}");
+    }
+
+    /// To start and to stop a counter takes time, which is not that of the cycles.
+    #[test]
+    fn what_surrounds_a_run_is_not_in_its_time() {
+        let hz = median_hz(|| {
+            let begin_ns = Monotonic::get().now_ns();
+            while Monotonic::get().now_ns() - begin_ns < 10_000 {}
+            Ok((300, 100))
+        });
+        assert_eq!(hz, Ok(3e9));
+        assert_eq!(median_hz(|| Err("no".to_owned())), Err("no".to_owned()));
+    }
+
+    #[test]
+    fn a_counter_that_stands_still_is_no_counter() {
+        assert_eq!(check_count(CHAIN_ADDITIONS), Ok(()));
+        // With what starts and stops it.
+        assert_eq!(check_count(CHAIN_ADDITIONS + 2000), Ok(()));
+        for stands_still in [0, 1, CHAIN_ADDITIONS / 2] {
+            let refused = check_count(stands_still).unwrap_err();
+            assert!(refused.contains("does not count"), "{refused}");
+        }
     }
 
     #[test]

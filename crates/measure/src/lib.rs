@@ -12,6 +12,7 @@
 //! | which CPUs are there, and where do threads go | [`topology`], [`pin`] |
 //! | how are threads started, given work and released together | [`pool`], [`barrier`] |
 //! | was it kept from running meanwhile | [`interruption`] |
+//! | is nothing of it left that would disturb others | [`process_group`] |
 //! | has the machine become slower | [`sentinel`] |
 //! | how much of its time was taken from it, and by what | [`losses`], `throttling` |
 //! | what machine is this | [`machine`], [`fact`], [`system_files`] |
@@ -34,6 +35,7 @@ pub mod order;
 pub mod peak;
 pub mod pin;
 pub mod pool;
+pub mod process_group;
 pub mod sample;
 pub mod sentinel;
 pub mod stats;

@@ -34,23 +34,44 @@ pub fn current_cpu() -> Option<usize> {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use rustix::{
+        io::Errno,
+        thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity},
+    };
+
+    use crate::system_files::SystemFiles;
 
     pub(super) fn pin(cpu: usize) -> Result<(), String> {
         if cpu >= CpuSet::MAX_CPU {
-            return Err(format!("there are at most {} CPUs", CpuSet::MAX_CPU));
+            return Err(format!(
+                "a thread can be pinned to one of the first {} CPUs",
+                CpuSet::MAX_CPU
+            ));
         }
         let mut set = CpuSet::new();
         set.set(cpu);
         sched_setaffinity(None, &set).map_err(|error| match error {
-            rustix::io::Errno::INVAL => "it is offline, or not one this process may use".to_owned(),
+            Errno::INVAL => "it is offline, or not one this process may use".to_owned(),
             error => error.to_string(),
         })
     }
 
     pub(super) fn allowed() -> Result<Vec<usize>, String> {
-        let set = sched_getaffinity(None).map_err(|error| error.to_string())?;
-        Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+        match sched_getaffinity(None) {
+            Ok(set) => Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()),
+            // The machine has room for more CPUs than the set has, be they there or not.
+            Err(Errno::INVAL) => listed(&SystemFiles::of_this_machine()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// What the system writes about the calling thread: CPUs that are offline are in that list too.
+    pub(super) fn listed(files: &SystemFiles) -> Result<Vec<usize>, String> {
+        let mut cpus = files.labelled_list("/proc/thread-self/status", "Cpus_allowed_list:")?;
+        if let Ok(online) = files.list("/sys/devices/system/cpu/online") {
+            cpus.retain(|cpu| online.contains(cpu));
+        }
+        Ok(cpus)
     }
 
     pub(super) fn current() -> Option<usize> {
@@ -78,6 +99,7 @@ mod system {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::fake_machine::FakeMachine;
 
     #[test]
     fn a_pinned_thread_stays_where_it_is_put() {
@@ -94,6 +116,19 @@ mod tests {
             .unwrap();
         }
         assert_eq!(allowed_cpus().unwrap(), allowed);
+    }
+
+    #[test]
+    fn cpus_that_no_set_has_room_for_are_listed() {
+        let machine = FakeMachine::new();
+        assert!(system::listed(&machine.files()).is_err());
+        machine.file(
+            "/proc/thread-self/status",
+            "Name:\tmeasure\nCpus_allowed:\t3,00000003\nCpus_allowed_list:\t0-1,2046-2047\nMems_allowed:\t1\n",
+        );
+        assert_eq!(system::listed(&machine.files()), Ok(vec![0, 1, 2046, 2047]));
+        machine.online("0-1023,2047");
+        assert_eq!(system::listed(&machine.files()), Ok(vec![0, 1, 2047]));
     }
 
     #[test]

@@ -47,6 +47,15 @@ impl SystemFiles {
         list.ok_or_else(|| Missing::new(path, format!("'{text}' is not a list of numbers")))
     }
 
+    /// The list of numbers in the line of a file that begins with a label.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn labelled_list(&self, path: impl AsRef<Path>, label: &str) -> Result<Vec<usize>, Missing> {
+        let text = self.text(&path)?;
+        let line = text.lines().find_map(|line| line.strip_prefix(label));
+        let list = line.and_then(|list| parse_list(list.trim()));
+        list.ok_or_else(|| Missing::new(path, format!("there is no list of numbers behind '{label}'")))
+    }
+
     /// The names in a folder, in no order; none if there is no such folder.
     pub(crate) fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
         fs::read_dir(self.place(folder.as_ref()))

@@ -16,13 +16,14 @@ impl Throttling {
         Throttling(groups(files, process).iter().filter_map(count).collect())
     }
 
-    /// Periods from `self` to `later`, of the group that was held back most.
+    /// Periods from `self` to `later`, of the group that was held back most. A group that the process has come to
+    /// meanwhile says nothing of them: it may have been held back for days before.
     pub(crate) fn until(&self, later: &Throttling) -> u64 {
         let since = |(folder, count): &(String, u64)| {
-            let before = self.0.iter().find(|(known, _)| known == folder);
-            count.saturating_sub(before.map_or(0, |(_, count)| *count))
+            let (_, before) = self.0.iter().find(|(known, _)| known == folder)?;
+            Some(count.saturating_sub(*before))
         };
-        later.0.iter().map(since).max().unwrap_or(0)
+        later.0.iter().filter_map(since).max().unwrap_or(0)
     }
 }
 
@@ -166,5 +167,7 @@ mod tests {
         assert_eq!(before.until(&at(4, 17, 2)), 7);
         let nobody = Throttling::of(&machine.files(), "/proc/8");
         assert_eq!(nobody.until(&nobody), 0);
+        // Moved to other groups between the two.
+        assert_eq!(nobody.until(&before), 0);
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     io::{self, BufRead, BufReader, Read, Write},
+    mem,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
         Arc, Mutex,
@@ -16,6 +17,7 @@ use std::{
 use rsalab_measure::{
     interruption::{Interruption, LOOK, Watch},
     losses::Counts,
+    process_group,
     system_files::SystemFiles,
 };
 
@@ -34,6 +36,8 @@ pub(super) enum ReceiveError {
 /// A worker's end of its pipes, and the worker with it.
 pub(super) struct Connection {
     pub(super) child: Option<Child>,
+    /// Set once the child has been waited for: its number may be another's then.
+    is_ended: bool,
     requests: Sender<Vec<u8>>,
     answers: Receiver<Result<Vec<u8>, ReceiveError>>,
     stderr: Arc<Mutex<Excerpt>>,
@@ -60,7 +64,8 @@ impl Connection {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C at the terminal is for the coordinator: it saves, and then ends its workers.
+        // Ctrl-C at the terminal is for the coordinator: it saves, and then ends its workers, each with all that it has
+        // started.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| SessionError::Start {
@@ -96,6 +101,7 @@ impl Connection {
         // Dropped on an error, and the child with it.
         let line = Connection {
             child,
+            is_ended: false,
             requests,
             answers,
             stderr: excerpt,
@@ -192,7 +198,10 @@ impl Connection {
         let status = match &mut self.child {
             None => "its thread ended".to_owned(),
             Some(child) => match wait_for(child, PATIENCE) {
-                Ok(Some(status)) => status.to_string(),
+                Ok(Some(status)) => {
+                    self.is_ended = true;
+                    status.to_string()
+                }
                 Ok(None) => "it closed its output and did not end; killed".to_owned(),
                 Err(error) => error.to_string(),
             },
@@ -204,9 +213,13 @@ impl Connection {
         (status, excerpt.text())
     }
 
+    /// Ends the worker and what it has started: a script's program would work on, and take its CPUs from others.
     pub(super) fn kill(&mut self) {
-        if let Some(child) = &mut self.child {
-            // Fails only if it has been waited for already.
+        if let Some(child) = &mut self.child
+            && !mem::replace(&mut self.is_ended, true)
+        {
+            process_group::kill(child.id());
+            // Fails only if it has ended already.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -60,6 +60,8 @@ impl<'a> TimingThread<'a> {
 
     /// One block of samples.
     pub(super) fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+        // Before the CPU time is read: what is run to make ready is in no sample, and in no block.
+        self.make_ready()?;
         let before = CpuTime::of_this_process();
         let report = match self.partition.shared.work.concurrent {
             true => self.concurrent_block(plan),
@@ -70,12 +72,21 @@ impl<'a> TimingThread<'a> {
         Ok(BlockReport { cpu, ..report? })
     }
 
-    /// A block of calls that the threads time themselves, each its part, all at work at once.
-    fn concurrent_block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+    /// The runs that a block needs to have been done: outputs to compare with, and batches of a sample.
+    fn make_ready(&mut self) -> Result<(), Fault> {
         let shared = self.partition.shared;
         if shared.work.deterministic && shared.reference.get().is_none() {
             self.outputs()?;
         }
+        if !shared.work.concurrent {
+            self.rounds()?;
+        }
+        Ok(())
+    }
+
+    /// A block of calls that the threads time themselves, each its part, all at work at once.
+    fn concurrent_block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+        let shared = self.partition.shared;
         let clock = Monotonic::get();
         let started_ns = clock.now_ns();
         let mut calls = Vec::new();
@@ -135,9 +146,6 @@ impl<'a> TimingThread<'a> {
     /// A block of samples that this thread times.
     fn block_of_samples(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
         let shared = self.partition.shared;
-        if shared.work.deterministic && shared.reference.get().is_none() {
-            self.outputs()?;
-        }
         let rounds = self.rounds()?;
         let clock = Monotonic::get();
         let mut calls = Vec::new();

@@ -205,6 +205,38 @@ fn a_worker_that_closes_its_output_and_lives_on_is_ended() {
     }
 }
 
+/// A script may have started the program that works: it would take its CPUs from whatever is measured next.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_worker_has_started_ends_with_it() {
+    use std::fs;
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("pid");
+    let script = r#"sleep 3600 & echo $! >"$0"; read -r line; echo no answer; wait"#;
+    let location = Location {
+        engine: "faulty".to_owned(),
+        program: "sh".into(),
+        args: vec!["-c".into(), script.into(), note.clone().into()],
+    };
+    let error = Worker::spawn(&location, Limits::default()).err();
+    assert!(
+        matches!(&error, Some(SessionError::Protocol { request: "hello", .. })),
+        "{error:?}"
+    );
+    let started = fs::read_to_string(&note).unwrap();
+    let pid = started.trim();
+    // One that has ended may wait for whoever adopted it.
+    let lives = || fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    let began = Instant::now();
+    while lives() {
+        if began.elapsed() > PATIENCE {
+            Command::new("kill").args(["-KILL", pid]).status().unwrap();
+            panic!("{pid} lives on");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn what_is_not_the_protocol_is_told_from_what_is() {
     for (manner, request, part) in [
@@ -268,6 +300,45 @@ fn a_failure_of_the_library_is_one_of_the_request_only() {
 #[test]
 fn a_slow_worker_is_waited_for() {
     measure("is slow", Limits::default()).unwrap();
+}
+
+#[test]
+fn calls_that_are_counted_may_take_their_time() {
+    let limits = Limits {
+        work: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let mut worker = start("works hard", limits).unwrap();
+    let job = Job {
+        mode: Mode::Latency,
+        ..job()
+    };
+    worker.prepare(&job, &[key()], &inputs()).unwrap();
+    worker.outputs().unwrap();
+    let plan = BlockPlan {
+        calls: Some(22),
+        max_samples: 100,
+        ..BlockPlan::SINGLE_CALL
+    };
+    let report = worker.block(&plan).unwrap();
+    assert!(report.block.elapsed_ns > 1_000_000_000, "{}", report.block.elapsed_ns);
+}
+
+/// The runs by which a worker makes ready are not the block's.
+#[test]
+fn a_block_has_its_own_cpu_time_only() {
+    let mut worker = start("works hard", Limits::default()).unwrap();
+    worker.prepare(&job(), &[key()], &inputs()).unwrap();
+    worker.outputs().unwrap();
+    let report = worker.block(&BlockPlan::SINGLE_CALL).unwrap();
+    let Some(cpu) = report.cpu else {
+        eprintln!("SKIPPED: this system does not tell CPU times in /proc");
+        return;
+    };
+    // Of one thread, in parts of 10 ms.
+    let cpu_ns = cpu.user_ns + cpu.system_ns;
+    let elapsed_ns = report.block.elapsed_ns;
+    assert!(cpu_ns < 2 * elapsed_ns, "{cpu_ns} ns of CPUs in {elapsed_ns} ns");
 }
 
 #[test]

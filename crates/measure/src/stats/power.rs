@@ -9,6 +9,9 @@
 //! A cost that is no power of the size has an exponent between each two sizes, and a fit whose interval is widened by
 //! as much as the points are off the line: it then says how far the exponent of the range is known, not how well each
 //! time was measured. Of two sizes there is no fit, only the exponent between them.
+//!
+//! A cost without an interval, of one block, is known as well as the least known of the others: to take it for certain
+//! would draw the line through it, whatever they say.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -45,9 +48,16 @@ pub fn exponent(costs: &[Cost], confidence: f64) -> Option<Estimate> {
     if costs.len() < 3 || !costs.iter().all(is_positive) {
         return None;
     }
+    let has_interval = |it: &Cost| it.cost.confidence > 0.0;
+    let known = costs.iter().filter(|it| has_interval(it));
+    let least_known = known.map(|it| log_deviation(&it.cost)).reduce(f64::max);
+    let deviation = |it: &Cost| match least_known {
+        Some(deviation) if !has_interval(it) => deviation,
+        _ => log_deviation(&it.cost),
+    };
     let points: Vec<[f64; 3]> = costs
         .iter()
-        .map(|it| [it.size.ln(), it.cost.value.ln(), log_deviation(&it.cost).powi(-2)])
+        .map(|it| [it.size.ln(), it.cost.value.ln(), deviation(it).powi(-2)])
         .collect();
     let sum = |of: &dyn Fn(&[f64; 3]) -> f64| points.iter().map(of).sum::<f64>();
     let weight = sum(&|[_, _, w]| *w);
@@ -133,6 +143,22 @@ mod tests {
         let steps: Vec<Estimate> = costs.windows(2).map(|two| between(&two[0], &two[1]).unwrap()).collect();
         assert!(steps.is_sorted_by(|one, other| one.value < other.value), "{steps:?}");
         assert!(steps[0].high < steps[3].low, "{steps:?}");
+    }
+
+    #[test]
+    fn a_cost_without_an_interval_is_not_taken_for_certain() {
+        let mut costs = SIZES.map(|size| cost(size, size.powi(2), 0.01));
+        costs[0] = cost(SIZES[0], 1.3 * SIZES[0].powi(2), 0.01);
+        let fit = |costs: &[Cost]| {
+            let fit = exponent(costs, 0.95).unwrap();
+            [fit.value, fit.low, fit.high]
+        };
+        let known = fit(&costs);
+        let once = &mut costs[0].cost;
+        (once.low, once.high, once.confidence) = (once.value, once.value, 0.0);
+        for (known, unknown) in known.into_iter().zip(fit(&costs)) {
+            assert!((known - unknown).abs() < 1e-9, "{known}, and {unknown}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
     process::{self, ExitCode},
     sync::atomic::{AtomicU64, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -251,6 +251,10 @@ impl Runner for FaultyRunner<'_> {
             "aborts" => process::abort(),
             "hangs" => forever(),
             "is slow" => thread::sleep(Duration::from_millis(300)),
+            "works hard" => {
+                let begin = Instant::now();
+                while begin.elapsed() < Duration::from_millis(50) {}
+            }
             "fails" => {
                 return Err(EngineError::Library {
                     call: "mod_exp",
