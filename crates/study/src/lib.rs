@@ -72,6 +72,7 @@ pub mod report;
 pub mod run;
 pub mod shell;
 mod significance;
+mod spreadsheet;
 pub mod store;
 mod study;
 mod version;

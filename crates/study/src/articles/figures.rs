@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     number,
-    report::{Axis, Figure, Layout, Point, Reference, Scale, Series, Shown, Ticks},
+    report::{Axis, Figure, Layout, Point, Reference, Scale, Series, Shown, Ticks, as_id},
 };
 
 impl Evidence<'_> {
@@ -59,7 +59,7 @@ impl Evidence<'_> {
         }
         has_ours.then(|| Figure {
             // Fit for the name of a file: a variant's colon is not.
-            id: self.fill(&data.name, scope).replace(':', "-"),
+            id: as_id(&self.fill(&data.name, scope)),
             title: self.fill(&data.heading, scope),
             description: self.fill(&data.description, scope),
             x: self.axis(&data.x),

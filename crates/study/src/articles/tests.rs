@@ -136,3 +136,19 @@ fn the_sentences_of_article_d_follow_from_its_tables() {
     let longer = of("d-tab4.8192.sequential") / of("d-tab2.8192.sequential");
     assert_eq!(format!("{longer:.1}"), "10.7");
 }
+
+/// What a worker said when it died, or a compiler of kernels, is no template.
+#[test]
+fn braces_in_a_reason_are_its_own() {
+    let evidence = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default());
+    let mut scope = Scope::default();
+    for reason in ["Os { code: 2, kind: NotFound }", "expected '}' before", "a {"] {
+        scope.set("reason", reason);
+        assert_eq!(
+            evidence.fill("Many-core GPU: {reason}.", &scope),
+            format!("Many-core GPU: {reason}.")
+        );
+    }
+    scope.set("engine", "mine:{x}");
+    assert_eq!(evidence.fill("{engine}", &scope), "mine:{x}");
+}

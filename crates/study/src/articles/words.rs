@@ -120,10 +120,12 @@ impl Evidence<'_> {
                 (None, _) if !scope.words.contains_key(name) => None,
                 (None, Some("#")) => Some(number::as_printed(word.parse().ok()?)),
                 (None, Some(noun)) => Some(number::counted(word.parse().ok()?, noun)),
-                (None, None) => {
-                    let word = self.data.words.get(word).map_or(word, String::as_str);
-                    Some(self.fill(word, scope))
-                }
+                (None, None) => match self.data.words.get(word) {
+                    Some(words) => Some(self.fill(words, scope)),
+                    // Words of an engine are no template: what a worker leaves behind often has braces.
+                    None if matches!(name, "engine" | "reason") => Some(word.to_owned()),
+                    None => Some(self.fill(word, scope)),
+                },
             }
         })
     }

@@ -25,14 +25,14 @@ pub(super) fn cpus(entry: &Entry, refusals: &mut Refusals) {
         });
         let name = machine.cpu_model.known().map_or("", String::as_str);
         let revision = machine.cpu_revision.known().map_or("", String::as_str);
-        // AMD's families of 64 bits count from 15, Intel's are 6 but for a few.
+        // AMD's families of 64 bits count from 15, Intel's are 6 but for a few: 18 and 19 are its latest.
         let family = revision
             .strip_prefix("family ")
             .and_then(|rest| rest.split_whitespace().next());
         let family = family.and_then(|family| family.trim_end_matches(',').parse::<u32>().ok());
         let belongs = match family {
             Some(family) if name.contains("AMD") => family >= 15,
-            Some(family) if name.contains("Intel") => family < 15 || family == 19,
+            Some(family) if name.contains("Intel") => family < 15 || matches!(family, 18 | 19),
             _ => true,
         };
         refusals.unless(belongs, Check::Cpu, || {

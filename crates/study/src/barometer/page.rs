@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rsalab_engines::Op;
 
 use super::entry::{Cell, Entry, Group};
-use crate::number;
+use crate::{compare::CONFIDENCE, number};
 
 /// Markdown: a table for each CPU, of one thread's private operations and signatures, and of all that a file has more
 /// the number of its cells. `entries` are verified, each with the name of its file.
@@ -54,8 +54,13 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     }
     text += "| operation | engine | version | a second | interval |\n|---|---|---|---:|---|\n";
     for (group, cell) in rows {
+        // A plan may ask for another one than the usual.
+        let confidence = match group.confidence == CONFIDENCE {
+            true => String::new(),
+            false => format!(" ({})", number::percent(group.confidence)),
+        };
         text += &format!(
-            "| {} | `{}` | {} | {} | {} to {} |\n",
+            "| {} | `{}` | {} | {} | {} to {}{confidence} |\n",
             plain(&crate::plan::title(&group.job)),
             plain(&cell.engine),
             plain(&cell.info.version),

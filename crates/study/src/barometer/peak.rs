@@ -27,7 +27,8 @@ pub(super) fn least_products(job: &Job, ledger: &Ledger) -> Option<f64> {
     let private = || match ledger.crt {
         Some(false) => bits * words * words,
         _ => {
-            let primes = ledger.primes.unwrap_or(2) as f64;
+            // As the job asks for, whatever the ledger says: jobs are checked, and a ledger is what its sender writes.
+            let primes = job.primes as f64;
             bits * words * words / (primes * primes)
         }
     };

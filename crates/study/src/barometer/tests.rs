@@ -181,6 +181,11 @@ fn a_true_entry_passes_as_it_is_and_as_it_is_read_again() {
         assert!(page.contains(words), "no '{words}' in:\n{page}");
     }
     assert!(super::markdown(&[]).contains("There is no entry yet."));
+    assert!(!page.contains("(80 %)"));
+    let mut wide = entry();
+    wide.groups[0].confidence = 0.8;
+    let page = super::markdown(&[("a.json.gz".to_owned(), wide)]);
+    assert_eq!(page.matches(" (80 %) |").count(), 3, "{page}");
 }
 
 /// A change without a new checksum is found by the old one, whatever was changed.
@@ -299,6 +304,16 @@ fn a_cpu_that_is_another_one_is_refused() {
     });
     // A name that fits the numbers passes: the page on the barometer says so.
     assert_eq!(of(rename("AMD EPYC 9654")), []);
+    // Nova Lake, and Diamond Rapids.
+    for family in [18, 19] {
+        let refusals = of(|entry| {
+            let machine = &mut entry.sessions[0].machine;
+            machine.cpu_model = Fact::Known("Intel(R) Core(TM) Ultra".to_owned());
+            machine.cpu_revision = Fact::Known(format!("family {family}, model 1, stepping 0"));
+            entry.cpu = cpu(machine);
+        });
+        assert_eq!(refusals, []);
+    }
 }
 
 #[test]
@@ -308,6 +323,36 @@ fn what_no_cpu_does_is_refused() {
     });
     assert_refused(Check::Samples, "more operations than nanoseconds", |entry| {
         speed_up(entry, 0, 0, 1e6);
+    });
+    // Keys of many primes take less work, and have to be asked for.
+    assert_refused(Check::Peak, "this CPU's multipliers allow", |entry| {
+        speed_up(entry, 0, 0, 20.0);
+        entry.groups[0].cells[0].ledger.primes = Some(40);
+    });
+}
+
+#[test]
+fn jobs_that_there_cannot_be_are_refused() {
+    assert_refused(Check::Samples, "keys of 40 primes", |entry| {
+        speed_up(entry, 0, 0, 20.0);
+        entry.groups[0].job.primes = 40;
+    });
+    assert_refused(Check::Samples, "no engine does the job: the modulus has", |entry| {
+        entry.groups[0].job.bits = usize::MAX;
+    });
+    assert_refused(Check::Samples, "threads; 1 to", |entry| {
+        entry.groups[0].job.threads = 0;
+    });
+}
+
+#[test]
+fn intervals_of_a_confidence_that_no_plan_has_are_refused() {
+    assert_refused(Check::Figures, "intervals of its confidence", |entry| {
+        let group = &mut entry.groups[0];
+        group.confidence = 0.01;
+        for cell in &mut group.cells {
+            cell.stated = cell.computed(&group.job, 0.01).unwrap();
+        }
     });
 }
 

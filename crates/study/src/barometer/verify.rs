@@ -5,12 +5,12 @@
 //! | program | its checksum is one that was published for its version, and every session is of that version |
 //! | facts | each session says what its CPU is, what the program may use, the operating system, and that it was optimised |
 //! | cpu | the CPU's name, numbers and instruction sets belong together, in each session, and the entry's title says it |
-//! | samples | blocks follow each other, are made of their samples, and their two clocks agree |
-//! | figures | they follow from the samples |
+//! | samples | engines do such jobs; blocks follow each other, are made of their samples, and their two clocks agree |
+//! | figures | they follow from the samples, with intervals of a confidence that a plan can ask for |
 //! | peak | no operation takes less work than is known to be possible |
 //! | ratios | engines stand to each other, and operations to operations, as they do everywhere, within wide bounds |
 
-use rsalab_engines::{Mode, Op, ledger::ClockOwner};
+use rsalab_engines::{Mode, Op, Reason, ledger::ClockOwner};
 use rsalab_measure::Sample;
 use serde::Deserialize;
 
@@ -61,15 +61,18 @@ pub fn verify(entry: &Entry, programs: &[KnownProgram]) -> Vec<Refusal> {
         facts(session, &mut refusals);
     }
     cpus(entry, &mut refusals);
-    for group in &entry.groups {
-        for cell in &group.cells {
-            samples(entry, group, cell, &mut refusals);
-            figures(group, cell, &mut refusals);
-            bound(entry, group, cell, &mut refusals);
+    // What follows is computed from the jobs.
+    if jobs(entry, &mut refusals) {
+        for group in &entry.groups {
+            for cell in &group.cells {
+                samples(entry, group, cell, &mut refusals);
+                figures(group, cell, &mut refusals);
+                bound(entry, group, cell, &mut refusals);
+            }
+            in_order(group, &mut refusals);
         }
-        in_order(group, &mut refusals);
+        ratios(entry, &mut refusals);
     }
-    ratios(entry, &mut refusals);
     refusals.0.truncate(MOST);
     refusals.0
 }
@@ -116,6 +119,18 @@ fn facts(session: &Session, refusals: &mut Refusals) {
             session.number
         )
     });
+}
+
+/// Returns whether there can be such jobs: the bounds of what a CPU does are of these.
+fn jobs(entry: &Entry, refusals: &mut Refusals) -> bool {
+    let faults = entry.groups.iter().filter_map(|group| group.job.check().err());
+    let faults: Vec<Reason> = faults.collect();
+    for fault in &faults {
+        refusals.unless(false, Check::Samples, || {
+            format!("no engine does the job: {:.200}", fault.0)
+        });
+    }
+    faults.is_empty()
 }
 
 fn samples(entry: &Entry, group: &Group, cell: &Cell, refusals: &mut Refusals) {
@@ -213,7 +228,8 @@ fn in_order(group: &Group, refusals: &mut Refusals) {
 fn figures(group: &Group, cell: &Cell, refusals: &mut Refusals) {
     let has_samples = cell.blocks.iter().all(|taken| !taken.report.block.samples.is_empty());
     let confidence = group.confidence;
-    let computed = match has_samples && (0.0..1.0).contains(&confidence) {
+    // As plans have it: with less, intervals look narrower than anybody's.
+    let computed = match has_samples && (0.5..1.0).contains(&confidence) {
         true => cell.computed(&group.job, confidence),
         false => None,
     };
@@ -231,7 +247,7 @@ fn figures(group: &Group, cell: &Cell, refusals: &mut Refusals) {
     refusals.unless(follow, Check::Figures, || {
         let what = cell.title(&group.job);
         match computed {
-            None => format!("{what}: no figures follow from its samples"),
+            None => format!("{what}: no figures follow from its samples with intervals of its confidence"),
             Some(computed) => format!(
                 "{what}: {} operations a second are stated, and {} follow from the samples",
                 number::significant(cell.stated.ops_per_s),

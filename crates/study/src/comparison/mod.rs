@@ -22,6 +22,8 @@ mod page;
 mod tests;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rsalab_engines::Job;
 
 use crate::{
@@ -53,6 +55,7 @@ impl Comparison {
                 }
             }
         }
+        tell_titles_apart(&mut cells);
         let mut studies: Vec<Subject> = reports.iter().map(|(name, report)| Subject::of(name, report)).collect();
         for place in 1..studies.len() {
             let is_same_machine = studies[place].machine == studies[0].machine;
@@ -69,6 +72,20 @@ impl Comparison {
             cells,
             confidence: CONFIDENCE,
         }
+    }
+}
+
+/// Says more of jobs that have one title: a page, or Bencher, would take them for one.
+fn tell_titles_apart(cells: &mut [Cell]) {
+    let mut jobs: BTreeMap<&str, &Job> = BTreeMap::new();
+    let mut twins: BTreeSet<String> = BTreeSet::new();
+    for cell in cells.iter() {
+        if *jobs.entry(&cell.title).or_insert(&cell.job) != &cell.job {
+            twins.insert(cell.title.clone());
+        }
+    }
+    for cell in cells.iter_mut().filter(|cell| twins.contains(&cell.title)) {
+        cell.title = crate::plan::full_title(&cell.job);
     }
 }
 

@@ -1,4 +1,4 @@
-use rsalab_engines::Op;
+use rsalab_engines::{Mode, Op};
 
 use super::*;
 use crate::report;
@@ -183,6 +183,22 @@ fn other_machines_are_shown_beside_each_other_on_one_page() {
     let speed = &measures[names[0].as_str()]["throughput"];
     assert_eq!(speed["value"], 90.0);
     assert!(speed["lower_value"].as_f64().unwrap() < 90.0);
+}
+
+#[test]
+fn jobs_that_differ_in_what_titles_leave_out_are_two() {
+    let mut both = report_of("X", &[("own", 1024, 1000.0)]);
+    let mut twin = report_of("X", &[("own", 1024, 3000.0)]).groups.remove(0);
+    twin.job.mode = Mode::Throughput;
+    both.groups.push(twin);
+    let all = compared(vec![("a", both)], None);
+    let measures = bencher(&all);
+    let page = html(&all);
+    for (mode, speed) in [("latency", 1000.0), ("throughput", 3000.0)] {
+        let title = format!("Private operation, 1024 bits, 1 thread, {mode}");
+        assert_eq!(measures[format!("{title}, own")]["throughput"]["value"], speed);
+        assert!(page.contains(&format!("<h3>{title}</h3>")), "{page}");
+    }
 }
 
 #[test]

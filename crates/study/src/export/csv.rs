@@ -1,4 +1,5 @@
-//! Samples as CSV: booleans are `TRUE` and `FALSE`, as R reads them, what is absent is an empty field.
+//! Samples as CSV: booleans are `TRUE` and `FALSE`, as R reads them, what is absent is an empty field, and a text that
+//! looks like a formula has an apostrophe before it.
 
 use std::{
     fmt::Write as _,
@@ -8,7 +9,7 @@ use std::{
 use csv::Writer;
 
 use super::row::{COLUMNS, Row, Value};
-use crate::number;
+use crate::{number, spreadsheet::inert};
 
 /// A file that is being written.
 pub(super) struct CsvFile<W: Write> {
@@ -40,7 +41,7 @@ impl<W: Write> CsvFile<W> {
     fn add_field(&mut self, value: &Value<'_>) -> csv::Result<()> {
         match value {
             Value::Absent => self.writer.write_field(""),
-            Value::Text(text) => self.writer.write_field(text.as_bytes()),
+            Value::Text(text) => self.writer.write_field(inert(text).as_bytes()),
             Value::Number(number) => {
                 self.digits.clear();
                 write!(self.digits, "{number}").expect("a string takes all that is written");

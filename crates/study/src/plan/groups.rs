@@ -68,6 +68,17 @@ pub fn title(job: &Job) -> String {
     title_without(job, &[])
 }
 
+/// The title with what it leaves out: for jobs that have one title without it.
+pub(crate) fn full_title(job: &Job) -> String {
+    let blocks = job.op.is_text().then(|| number::counted(job.block_symbols, "symbol"));
+    let parts = [
+        Some(title(job)),
+        Some(job.mode.name().to_owned()),
+        blocks.map(|symbols| format!("blocks of {symbols}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// The title of jobs that differ in some dimensions, which are left out.
 pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
     let has = |dimension| !dimensions.contains(&dimension);

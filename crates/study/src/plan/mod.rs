@@ -56,6 +56,6 @@ pub use self::{
     seed::{BadSeed, Seed},
 };
 pub(crate) use self::{
-    groups::{Dimension, title_without},
+    groups::{Dimension, full_title, title_without},
     message::scaled_message,
 };

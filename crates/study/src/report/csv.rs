@@ -8,7 +8,7 @@ use super::{
     model::Report,
     words,
 };
-use crate::{compare::Figures, disturbance::Disturbance, number};
+use crate::{compare::Figures, disturbance::Disturbance, number, spreadsheet::inert};
 
 /// One cell of the study.
 #[derive(Clone, Copy)]
@@ -103,7 +103,7 @@ pub fn csv(report: &Report) -> String {
                 job: &group.job,
                 row,
             };
-            write(COLUMNS.map(|(_, field)| field(cell)).to_vec());
+            write(COLUMNS.map(|(_, field)| inert(&field(cell)).into_owned()).to_vec());
         }
     }
     let bytes = writer.into_inner().expect("memory takes all that is written to it");

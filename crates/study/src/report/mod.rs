@@ -68,7 +68,7 @@ pub use self::{
 };
 pub(crate) use self::{
     model::title_of,
-    names::{is_own, speed as speed_of, unit as unit_of},
+    names::{as_id, is_own, speed as speed_of, unit as unit_of},
     template::{STYLE, page},
     words::{date, machine as machine_words},
 };

@@ -89,6 +89,21 @@ fn slug_tail(job: &Job) -> String {
     tail
 }
 
+/// A text as a part of the name of a file, of an anchor or of a label: a variant of somebody's own engine may have any
+/// sign in its name.
+pub(crate) fn as_id(text: &str) -> String {
+    text.replace(|sign: char| !is_of_id(sign), "-")
+}
+
+/// Returns whether a name can be one of a file, of an anchor and of a label.
+pub(super) fn is_id(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_of_id)
+}
+
+fn is_of_id(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_')
+}
+
 /// The question that a column of times answers: several threads, and several in a batch, share the time that passes.
 pub(super) fn time_title(job: &Job) -> String {
     let shared = match (job.mode, job.threads, job.batch) {
@@ -223,6 +238,19 @@ mod tests {
         for (job, expected) in jobs {
             assert_eq!(slug(&job), expected);
         }
+    }
+
+    #[test]
+    fn any_variant_becomes_a_name_of_a_file() {
+        for (selector, expected) in [
+            ("own:mont52x8", "own-mont52x8"),
+            ("mine:fips/3.0+x", "mine-fips-3-0-x"),
+            ("mine:../../é", "mine--------"),
+        ] {
+            assert_eq!(as_id(selector), expected);
+            assert!(is_id(expected) && !is_id(selector));
+        }
+        assert!(!is_id(""));
     }
 
     #[test]

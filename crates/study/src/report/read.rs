@@ -12,6 +12,7 @@ use super::{
     analysis::Part,
     figure::{Figure, Scale},
     model::Report,
+    names::is_id,
 };
 use crate::{error::Error, json};
 
@@ -28,7 +29,11 @@ const ROOM: u64 = 16 << 20;
 pub fn read(path: &Path) -> Result<Report, Error> {
     let bytes = bytes(path).map_err(Error::io(path))?;
     let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, json::fault(&error)))?;
-    let fault = report.all_figures().find_map(fault).or_else(|| odd_table(&report));
+    let fault = report.all_figures().find_map(fault);
+    let fault = fault
+        .or_else(|| odd_name(&report))
+        .or_else(|| odd_table(&report))
+        .or_else(|| odd_confidence(&report));
     match fault {
         None => Ok(report),
         Some(fault) => Err(refused(path, fault)),
@@ -64,6 +69,28 @@ fn refused(path: &Path, reason: String) -> Error {
     }
 }
 
+/// That a section has a name that LaTeX would take for more than one: labels have it as it is.
+fn odd_name(report: &Report) -> Option<String> {
+    let parts = report.analyses.iter().flat_map(|analysis| &analysis.parts);
+    let names = report.analyses.iter().map(|analysis| &analysis.id);
+    let mut names = names
+        .chain(parts.map(|part| &part.id))
+        .chain(report.scaling.iter().map(|scaling| &scaling.id))
+        .chain(report.overviews.iter().map(|overview| &overview.id))
+        .chain(report.articles.iter().map(|review| &review.id));
+    let is_odd = names.any(|name| !is_id(name));
+    is_odd.then(|| "the name of a section has other signs than letters, digits, hyphens and underscores".to_owned())
+}
+
+/// That an interval has a confidence that there is not: comparisons work with it.
+fn odd_confidence(report: &Report) -> Option<String> {
+    let rows = report.groups.iter().flat_map(|group| &group.rows);
+    let figures = rows.filter_map(|row| row.figures.as_ref());
+    let mut estimates = figures.flat_map(|figures| [figures.ops_per_s, figures.ns_per_op]);
+    let odd = estimates.find(|estimate| !(0.0..=1.0).contains(&estimate.confidence))?;
+    Some(format!("{} is no confidence of an interval", odd.confidence))
+}
+
 /// The reason why a table of a section cannot be set.
 fn odd_table(report: &Report) -> Option<String> {
     let mut parts = report.analyses.iter().flat_map(|analysis| &analysis.parts);
@@ -77,8 +104,7 @@ fn odd_table(report: &Report) -> Option<String> {
 
 /// The reason why a figure cannot be drawn: its name becomes a file's, and its values become places.
 fn fault(figure: &Figure) -> Option<String> {
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if figure.id.is_empty() || !figure.id.chars().all(is_safe) {
+    if !is_id(&figure.id) {
         return Some(format!("'{}' is no name of a figure", figure.id));
     }
     let points = || figure.series.iter().flat_map(|series| &series.points);

@@ -180,11 +180,17 @@ fn name(columns: &[&Group], engine: &str) -> String {
         .map(|(_, what)| *what)
         .collect();
     let name = match names::is_own(engine) {
-        true => format!("**`{engine}`**"),
-        false => format!("`{engine}`"),
+        true => format!("**{}**", as_code(engine)),
+        false => as_code(engine),
     };
     match lacks.is_empty() {
         true => format!("{name} {version}"),
         false => format!("{name} {version}, without {}", lacks.join(" and ")),
     }
+}
+
+/// A name as code, which ends in its line and its cell: it may come from the results of a stranger.
+fn as_code(name: &str) -> String {
+    let ends = |sign: char| sign.is_control() || matches!(sign, '`' | '|');
+    format!("`{}`", name.replace(ends, " "))
 }

@@ -209,14 +209,27 @@ fn in_latex(character: char) -> String {
         '✓' => "\\rsalabholds{}".to_owned(),
         '✗' => "\\rsalabfails{}".to_owned(),
         '◐' => "\\rsalabpartly{}".to_owned(),
+        '◔' => "\\rsalabmeasured{}".to_owned(),
         '×' => "\\ensuremath{\\times}".to_owned(),
         '÷' => "\\ensuremath{\\div}".to_owned(),
         '≈' => "\\ensuremath{\\approx}".to_owned(),
+        '−' => "\\ensuremath{-}".to_owned(),
+        '→' => "\\ensuremath{\\rightarrow}".to_owned(),
+        '≤' => "\\ensuremath{\\leq}".to_owned(),
+        '≥' => "\\ensuremath{\\geq}".to_owned(),
         // After the end of a line these are its options; two hyphens are a dash, two apostrophes a quote.
         '[' | ']' | '*' | '-' | '\'' => format!("{{{character}}}"),
         _ if character.is_control() => " ".to_owned(),
-        _ => character.to_string(),
+        _ if is_set_by_latex(character) => character.to_string(),
+        _ => format!("\\rsalabunicode{{{:04X}}}", u32::from(character)),
     }
+}
+
+/// Returns whether pdfLaTeX sets a character of UTF-8 with no other packages than ours: it stops at one that it does
+/// not know, and a reason may be in any language.
+fn is_set_by_latex(character: char) -> bool {
+    let is_latin = character.is_ascii() || ('\u{a0}'..='\u{17f}').contains(&character);
+    is_latin || "–—‘’‚“”„†‡•…‰‹›€™".contains(character)
 }
 
 #[cfg(test)]
@@ -235,8 +248,27 @@ mod tests {
             ("a\n\nb\u{0}", "a  b "),
             ("315 µs", "315 \\ensuremath{\\mu}s"),
             ("✓ holds", "\\rsalabholds{} holds"),
+            ("– für 5 €", "– für 5 €"),
+            ("−1 ≤ 2", "\\ensuremath{-}1 \\ensuremath{\\leq} 2"),
+            ("λ 無", "\\rsalabunicode{03BB} \\rsalabunicode{7121}"),
         ] {
             assert_eq!(Format::Latex.escaped(text), expected);
+        }
+    }
+
+    #[test]
+    fn every_verdict_has_a_sign_in_latex() {
+        for verdict in [
+            Verdict::Holds,
+            Verdict::HoldsWhereMeasured,
+            Verdict::HoldsInPart,
+            Verdict::DoesNotHold,
+            Verdict::NoSignificantDifference,
+            Verdict::TooFewValues,
+            Verdict::NotMeasurableHere,
+        ] {
+            let sign = Format::Latex.escaped(verdict.mark());
+            assert!(sign.chars().all(is_set_by_latex) && !sign.contains("unicode"), "{sign}");
         }
     }
 }

@@ -138,12 +138,7 @@ pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
 pub(super) fn sessions(report: &Report) -> Vec<String> {
     let line = |session: &Session| {
         let mut line = format!("Session {}: began {}", session.number, date(session.started_unix_ms));
-        if let Some(ended) = session.ended_unix_ms {
-            let seconds = (ended - session.started_unix_ms) as f64 / 1000.0;
-            line += &format!(", {} after {} s", session.ending, number::significant(seconds));
-        } else {
-            line += ", killed";
-        }
+        line += &end(session);
         if let Some(drift) = &session.drift {
             line += &format!("; {}", drift.words());
         }
@@ -153,6 +148,26 @@ pub(super) fn sessions(report: &Report) -> Vec<String> {
         line
     };
     report.sessions.iter().map(line).collect()
+}
+
+/// How a session ended, and after how long; when, where the clock was set back in between.
+fn end(session: &Session) -> String {
+    let Some(ended) = session.ended_unix_ms else {
+        return ", killed".to_owned();
+    };
+    let lasted = ended.checked_sub(session.started_unix_ms).filter(|ms| *ms >= 0);
+    match lasted {
+        Some(ms) => format!(
+            ", {} after {} s",
+            session.ending,
+            number::significant(ms as f64 / 1000.0)
+        ),
+        None => format!(
+            ", {} at {}, by a clock that was set back meanwhile",
+            session.ending,
+            date(ended)
+        ),
+    }
 }
 
 /// Warnings about the machine, with the session where there are several.
@@ -188,6 +203,28 @@ mod tests {
     fn moments_are_dates() {
         assert_eq!(date(1_795_223_727_000), "2026-11-21 01:15 UTC");
         assert_eq!(date(i64::MAX), format!("{} ms after 1970", i64::MAX));
+    }
+
+    #[test]
+    fn a_session_lasts_no_time_below_zero() {
+        let of = |started_unix_ms: i64, ended_unix_ms: Option<i64>| {
+            end(&Session {
+                number: 1,
+                started_unix_ms,
+                ended_unix_ms,
+                ending: "complete".to_owned(),
+                program_version: "1".to_owned(),
+                warnings: Vec::new(),
+                machine: Vec::new(),
+                drift: None,
+            })
+        };
+        assert_eq!(of(1_000, Some(13_500)), ", complete after 12.50 s");
+        assert_eq!(of(1_000, None), ", killed");
+        let set_back = ", complete at 1970-01-01 00:00 UTC, by a clock that was set back meanwhile";
+        assert_eq!(of(3_600_000, Some(1_000)), set_back);
+        assert_eq!(of(i64::MAX, Some(1_000)), set_back);
+        assert!(of(-2, Some(i64::MAX)).contains("set back"));
     }
 
     #[test]

@@ -279,9 +279,12 @@ impl GroupRun<'_, '_> {
             right.map_err(|wrong| self.distrust(place, wrong))?;
         }
         let cell = &self.cells[place];
-        let taken = self.cells.iter().map(|cell| cell.blocks.len() as u64);
+        // Behind all that were taken. To count them would not do: when a family is resumed, groups that have been
+        // closed are not here, and their blocks lie between these.
+        let last = self.cells.iter().filter_map(|cell| cell.blocks.last());
+        let next = last.map(|block| block.order_index + 1).max();
         let block = TakenBlock {
-            order_index: taken.sum(),
+            order_index: next.unwrap_or(0),
             round: slot.round,
             worker_pid: cell.worker_pid,
             report,

@@ -41,7 +41,7 @@ pub enum MergeError {
     /// One is not finished.
     #[error("{0} is not finished: go on with it by 'rsalab resume'")]
     Open(PathBuf),
-    /// They ran on different CPUs, so that their figures do not belong in one study.
+    /// They ran on different CPUs, or one of them did, so that their figures do not belong in one study.
     #[error(
         "{0} ran on {1}, and {2} on {3}: run the whole plan on each kind of machine, and compare them by 'rsalab compare'"
     )]
@@ -124,10 +124,11 @@ fn check_same(sources: &[Source]) -> Result<(), MergeError> {
         return Ok(());
     };
     let (plan, groups) = (first.store.study()?, shape(&first.store)?);
-    let cpus = |store: &Store| -> Result<Option<String>, StoreError> {
+    // Of every session: a part that was stopped may have gone on elsewhere.
+    let cpus = |store: &Store| -> Result<Vec<String>, StoreError> {
         let sessions = store.sessions()?;
         let of = |session: &super::SessionRecord| session.machine.cpu_model.known().cloned();
-        Ok(sessions.iter().find_map(of))
+        Ok(sessions.iter().filter_map(of).collect())
     };
     let mut cpu: Option<(&Source, String)> = None;
     for source in sources {
@@ -138,13 +139,15 @@ fn check_same(sources: &[Source]) -> Result<(), MergeError> {
         if source.store.has_open_cells()? {
             return Err(MergeError::Open(source.directory.clone()));
         }
-        match (&cpu, cpus(&source.store)?) {
-            (None, Some(found)) => cpu = Some((source, found)),
-            (Some((before, one)), Some(other)) if *one != other => {
-                let [a, b] = [before, &source].map(|source| source.directory.clone());
-                return Err(MergeError::Cpu(a, one.clone(), b, other));
+        for found in cpus(&source.store)? {
+            match &cpu {
+                None => cpu = Some((source, found)),
+                Some((before, one)) if *one != found => {
+                    let [a, b] = [before, &source].map(|source| source.directory.clone());
+                    return Err(MergeError::Cpu(a, one.clone(), b, found));
+                }
+                Some(_) => {}
             }
-            _ => {}
         }
     }
     Ok(())

@@ -318,3 +318,22 @@ fn what_the_system_says_is_passed_on() {
         }
     }
 }
+
+#[test]
+fn a_title_that_looks_like_a_formula_is_text() {
+    const FORMULA: &str = "=HYPERLINK(\"http://x\")";
+    let directory = tempfile::tempdir().unwrap();
+    let plan = PLAN.replace("\"Samples\"", &format!("'{FORMULA}'"));
+    let mut planted = Planted::new(directory.path(), &plan, &host(&["own"], 2));
+    let group = planted.groups().remove(0);
+    planted.fill(&group, 0, &beginning("own"), 1e6);
+    let store = planted.study.store();
+    let samples = of_csv(&exported(store, Format::Csv).1);
+    let results = of_csv(report::csv(&articles::report(store).unwrap()).as_bytes());
+    assert!(!samples.is_empty() && !results.is_empty());
+    let is_text = |row: &Row| row["study"] == format!("'{FORMULA}");
+    assert!(samples.iter().chain(&results).all(is_text), "{results:?}");
+    // Parquet has types, and the text as it is.
+    let table = of_parquet(&exported(store, Format::Parquet).1);
+    assert!(table.iter().all(|row| row["study"] == FORMULA), "{table:?}");
+}

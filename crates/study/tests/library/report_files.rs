@@ -255,6 +255,19 @@ fn what_is_no_result_of_a_report_is_refused() {
     row.push(row[0].clone());
     row.push(row[0].clone());
     assert!(refused(wide.to_string().as_bytes()).contains("more cells than columns"));
+    for place in ["/analyses/0", "/analyses/0/parts/0", "/scaling/0", "/overviews/0"] {
+        for name in ["", "x}\\input{/etc/passwd}"] {
+            let told = changed(&format!("{place}/id"), name.into());
+            assert!(
+                told.contains("the name of a section") && !told.contains("passwd"),
+                "{told}"
+            );
+        }
+    }
+    for confidence in [5.0, -0.5] {
+        let told = changed("/groups/0/rows/0/figures/ops_per_s/confidence", confidence.into());
+        assert!(told.contains("is no confidence"), "{told}");
+    }
     // Anything may be a title.
     let mut odd = json.clone();
     *odd.pointer_mut("/figures/0/title").unwrap() = "a\u{1}b\u{1b}[31m".into();
@@ -455,6 +468,13 @@ fn speeds_stand_in_a_readme() {
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&readme).unwrap().permissions()) & 0o777,
         0o600
     );
+
+    // A name that is none, from somebody's results, stays in its cell.
+    let mut odd = report.clone();
+    odd.groups[1].rows[0].engine = "a`|b\n<img>".to_owned();
+    report::put_speeds(&odd, &readme).unwrap();
+    let made = fs::read_to_string(&readme).unwrap();
+    assert!(made.contains("| `a  b <img>` own 1.2 | "), "{made}");
 
     let refused = [
         (

@@ -7,13 +7,14 @@ use std::{
 };
 
 use rsalab_engines::{BlockReport, PartTrace};
-use rsalab_measure::{Block, CpuTime, Losses, Sample};
+use rsalab_measure::{Block, CpuTime, Fact, Losses, Sample};
 use rsalab_study::{
     Error, ErrorClass, Study, articles,
-    plan::{Host, Plan, Preset},
+    part::{self, Manifest, Part, Work},
+    plan::{Host, Plan, Preset, Seed},
     store::{
-        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, SessionStart, Store, StoreError,
-        TakenBlock,
+        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, MergeError, PART_FILE,
+        SessionStart, Store, StoreError, TakenBlock,
     },
 };
 
@@ -495,6 +496,61 @@ fn a_file_in_the_way_is_input_or_output() {
     fs::write(&file, "x").unwrap();
     let error = Study::create(&file.join("study"), &Preset::Smoke.plan(&host()), &host(), "c").unwrap_err();
     assert_eq!(error.class(), ErrorClass::InputOutput, "{error}");
+}
+
+/// A part of a study in which nothing is supported, with a session on each of these CPUs.
+fn part_of_study(place: &Path, number: u64, cpus: &[&str]) {
+    let plan = Plan {
+        seed: Some(Seed([7; 32])),
+        ..Preset::Smoke.plan(&host())
+    };
+    let of_two = Part { number, of: 2 };
+    let mut study = Study::create_part(place, &plan, &host(), "a test", Some(of_two)).unwrap();
+    let store = study.store_mut();
+    for cpu in cpus {
+        let mut machine = support::MACHINE.clone();
+        machine.cpu_model = Fact::Known((*cpu).to_owned());
+        let start = SessionStart {
+            machine: &machine,
+            warnings: &[],
+        };
+        store.begin_session(&start).unwrap();
+    }
+    let groups = store.own_groups().unwrap();
+    for cell in groups.iter().flat_map(|group| &group.cells) {
+        store.refuse_cell(cell.id, "no such thing").unwrap();
+    }
+    drop(study);
+    let (bytes, sha256) = part::digest(&place.join(FILE)).unwrap();
+    let manifest = Manifest {
+        rsalab_part: Manifest::VERSION,
+        work: Work::Study,
+        part: of_two,
+        plan_sha256: part::plan_digest(plan.to_toml().as_bytes()),
+        program_version: "1".to_owned(),
+        cpu: cpus.last().map(|cpu| (*cpu).to_owned()).unwrap_or_default(),
+        system: String::new(),
+        insecure_seed: plan.seed.map(|seed| seed.to_string()),
+        items: 0,
+        bytes,
+        sha256,
+    };
+    fs::write(place.join(PART_FILE), serde_json::to_vec(&manifest).unwrap()).unwrap();
+}
+
+#[test]
+fn a_part_that_went_on_with_another_cpu_is_not_merged() {
+    let directory = tempfile::tempdir().unwrap();
+    let [one, two, mixed, whole] = ["one", "two", "mixed", "whole"].map(|name| directory.path().join(name));
+    part_of_study(&one, 1, &["A", "A"]);
+    part_of_study(&two, 2, &["A"]);
+    part_of_study(&mixed, 2, &["A", "B"]);
+    let error = Store::merge(&[one.clone(), mixed], &whole, "a test").unwrap_err();
+    let is_of_both = matches!(&error, MergeError::Cpu(_, a, _, b) if a == "A" && b == "B");
+    assert!(is_of_both, "{error}");
+    assert!(!whole.exists());
+    Store::merge(&[one, two], &whole, "a test").unwrap();
+    assert_eq!(Store::view(&whole).unwrap().sessions().unwrap().len(), 3);
 }
 
 fn noise() -> Vec<u8> {

@@ -162,6 +162,37 @@ fn a_family_that_is_stopped_anywhere_goes_on_in_the_same_order() {
     }
 }
 
+/// All engines of one thread count have failed when the study is stopped: the others go on behind what was taken.
+#[test]
+fn a_family_goes_on_without_a_count_that_failed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = study(directory.path());
+    // Three requests of each of six cells, a round of blocks, and the next one but for its last block.
+    let mocks = Mocks {
+        stop_at: Some(3 * 6 + 6 + 6),
+        ..Mocks::new()
+    };
+    assert_eq!(run_with(&mut study, &mocks, &mut |_| {}), Ending::Stopped);
+    let groups = study.store().groups().unwrap().into_iter();
+    let of_batch = groups.filter(|group| group.job.batch == 1);
+    let (failed, left): (Vec<GroupRecord>, Vec<GroupRecord>) = of_batch.partition(|group| group.job.threads == 4);
+    for cell in failed.iter().flat_map(|group| &group.cells) {
+        study.store_mut().fail_cell(cell.id, "it died").unwrap();
+    }
+    drop(study);
+    let mut study = Study::open(directory.path()).unwrap();
+    assert_eq!(run_with(&mut study, &Mocks::new(), &mut |_| {}), Ending::Complete);
+    study.store().check_integrity().unwrap();
+    let blocks = left.iter().flat_map(|group| study.store().blocks(group.id).unwrap());
+    let mut turns: Vec<(u64, usize)> = blocks
+        .map(|block| (block.taken.order_index, block.taken.round))
+        .collect();
+    turns.sort_unstable();
+    assert_eq!(turns.len(), 4 * ROUNDS);
+    let follow = |pair: &[(u64, usize)]| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1;
+    assert!(turns.windows(2).all(follow), "{turns:?}");
+}
+
 /// A machine that is half as fast in every other round, on one thread and on two.
 #[test]
 fn what_the_machine_does_to_both_is_not_in_the_gain() {

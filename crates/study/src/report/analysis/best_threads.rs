@@ -85,7 +85,7 @@ fn parts(family: &[&Group]) -> Vec<Part> {
         let id = format!(
             "best-threads-{}-{}",
             names::slug_without_size(&plain),
-            engine.replace(':', "-")
+            names::as_id(engine)
         );
         let title = format!("{titled}, {engine}");
         let lines = bits.iter().zip(&best).map(|(bits, row)| {

@@ -180,13 +180,8 @@ fn steps(
             frame,
             (&series.name, place.trim_end()),
             (it, x, y),
-            |canvas| {
-                canvas.raw(&format!(
-                    "<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"1.5\"/>",
-                    at(x),
-                    at(y)
-                ));
-            },
+            // Nothing else than its marks tells a line from others for whoever sees no colours.
+            |canvas| style.mark(canvas, x, y),
         );
     }
 }

@@ -1,6 +1,8 @@
 //! Drawings of made-up figures: whatever they show, they are well formed, inside of their frame, and say what they
 //! should.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::report::figure::{Axis, Layout, Mark, Point, Reference};
 
@@ -194,4 +196,21 @@ fn lines_that_end_together_are_named_apart() {
     assert_eq!(places.len(), 17);
     places.sort_by(f64::total_cmp);
     assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 15.0), "{places:?}");
+}
+
+#[test]
+fn steps_are_told_apart_without_colours() {
+    let mut steps = figure(linear(), linear(), 3);
+    steps.layout = Layout::Steps;
+    let text = svg(&steps);
+    let is_of_shape = |sign: &char| !(sign.is_ascii_digit() || matches!(sign, '.' | '-' | ' '));
+    let shapes = |series: &str| -> BTreeSet<String> {
+        let marks = series.lines().filter(|line| line.contains("class=\"mark\""));
+        marks.map(|mark| mark.chars().filter(is_of_shape).collect()).collect()
+    };
+    let of_series: Vec<BTreeSet<String>> = text.split("class=\"series\"").skip(1).map(shapes).collect();
+    // One shape for the points of a line and for its name, another one for each line.
+    assert!(of_series.iter().all(|shapes| shapes.len() == 1), "{of_series:?}");
+    let all: BTreeSet<&String> = of_series.iter().flatten().collect();
+    assert_eq!(all.len(), 3, "{all:?}");
 }
