@@ -17,9 +17,10 @@
 //!
 //! The factors are secrets: who has one has the private keys. They are wiped, and in nothing that is printed.
 
-use std::{collections::BTreeMap, mem, sync::OnceLock};
+use std::{collections::BTreeMap, mem};
 
 use num_bigint::BigUint;
+use once_cell::race::OnceBox;
 use rsalab_product::{Product, Subset, shared_factors};
 use rsalab_rsa::{CpuBackend, PublicKey, primality::are_probable_primes_on, random::SystemRng};
 use sha2::{Digest, Sha256};
@@ -314,13 +315,14 @@ fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
 
 /// The product of the primes below 2^16.
 fn small_primes() -> &'static BigUint {
-    static PRODUCT: OnceLock<BigUint> = OnceLock::new();
+    // Nobody waits for another thread, which in a child of a fork may be one of its parent's.
+    static PRODUCT: OnceBox<BigUint> = OnceBox::new();
     let is_prime = |n: &u32| {
         (2..)
             .take_while(|divisor| divisor * divisor <= *n)
             .all(|divisor| !n.is_multiple_of(divisor))
     };
-    PRODUCT.get_or_init(|| (2..1_u32 << 16).filter(is_prime).map(BigUint::from).product())
+    PRODUCT.get_or_init(|| Box::new((2..1_u32 << 16).filter(is_prime).map(BigUint::from).product()))
 }
 
 /// The rest of a factor without these primes.

@@ -14,7 +14,7 @@
 //! Going through the others takes two products of half the subset's length for each that is as long as it, so that k
 //! subsets cost about as much as k levels of the tree instead of log2 k.
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 use crate::{
     divisor::Divisor,
@@ -36,7 +36,7 @@ impl Product {
     /// Of these moduli (big-endian bytes), those of 0 and 1 left out, on up to so many threads. `progress` is called on
     /// this one, with the share of the work that is done.
     pub fn of<M: AsRef<[u8]>>(moduli: &[M], threads: usize, progress: &mut dyn FnMut(f64)) -> Self {
-        let split = Split::of(moduli);
+        let (split, threads) = (Split::of(moduli), threads.max(1));
         let multiplier = Multiplier::new(threads);
         Self {
             odd: product_of(&multiplier, threads, split.odd, progress),
@@ -87,7 +87,7 @@ pub struct Subset<L> {
     /// None without a modulus.
     root: Option<Node>,
     /// The root as a divisor, once it was asked for.
-    divisor: OnceLock<Divisor>,
+    divisor: OnceBox<Divisor>,
 }
 
 /// Limbs of the products that threads make each by itself: others are multiplied one after the other, on all threads,
@@ -106,7 +106,7 @@ impl<L: Levels> Subset<L> {
         mut levels: L,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Self, L::Error> {
-        let split = Split::of(moduli);
+        let (split, threads) = (Split::of(moduli), threads.max(1));
         let multiplier = Multiplier::new(threads);
         let root = match split.odd.is_empty() {
             true => None,
@@ -118,7 +118,7 @@ impl<L: Levels> Subset<L> {
             split,
             levels,
             root,
-            divisor: OnceLock::new(),
+            divisor: OnceBox::new(),
         })
     }
 
@@ -183,7 +183,9 @@ impl Subset<Vec<Vec<Vec<u64>>>> {
     /// For each modulus what it shares with another product; `None` where that is 1. May be asked often.
     pub fn common_factors(&self, other: &Product) -> Vec<Option<Vec<u8>>> {
         let found = self.root.as_ref().map_or_else(Vec::new, |root| {
-            let divisor = self.divisor.get_or_init(|| Divisor::new(&self.multiplier, &root.z));
+            let divisor = self
+                .divisor
+                .get_or_init(|| Box::new(Divisor::new(&self.multiplier, &root.z)));
             let root = Node {
                 z: root.z.clone(),
                 d: trim(&divisor.remainder(&self.multiplier, &other.odd)).to_vec(),

@@ -4,7 +4,7 @@
 //! x^m + u (node 2k + 1). With u(0) = 1 that gives u(2k)^2 = u(k), u(2k + 1) = i u(2k), for i^2 = -1: one table for all
 //! levels and lengths, in which u(2^r) has the order 2^(r+2), and u(2^r + t) = u(2^r) u(t) for t < 2^r.
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 use crate::{
     field::{Factor, Field, PRIMES},
@@ -38,12 +38,14 @@ pub(crate) const MAX_INNER_LOG: u32 = 16;
 
 /// The table of prime number `prime` for transforms of 2^log residues.
 pub(crate) fn table(prime: usize, log: u32) -> &'static Table {
-    static TABLES: [[OnceLock<Table>; 2]; 4] = [const { [const { OnceLock::new() }; 2] }; 4];
+    // Threads that come first side by side make it each, and one of them is kept: nobody waits for another, who in a
+    // child of a fork may be a thread of the parent's.
+    static TABLES: [[OnceBox<Table>; 2]; 4] = [const { [const { OnceBox::new() }; 2] }; 4];
     let size = SIZES
         .iter()
         .position(|&size| log <= size)
         .expect("a length within the limit");
-    TABLES[prime][size].get_or_init(|| Table::new(PRIMES[prime], SIZES[size]))
+    TABLES[prime][size].get_or_init(|| Box::new(Table::new(PRIMES[prime], SIZES[size])))
 }
 
 impl Table {

@@ -1,6 +1,6 @@
 //! Columns of a transform: what it is taken modulo, and the factors between columns and rows.
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 use crate::{
     field::{Factor, Field, MAX_LOG},
@@ -90,14 +90,15 @@ pub(crate) fn twists(cyclic: &Cyclic, inverse: bool) -> Vec<Twist> {
 
 /// For three or five rows, but the first, whose factors are 1: made once for each length.
 pub(crate) fn odd_twists(cyclic: &Cyclic, inverse: bool) -> [Twist; 4] {
-    static TWISTS: [OnceLock<[Twist; 4]>; 16 * (MAX_LOG as usize + 1)] =
-        [const { OnceLock::new() }; 16 * (MAX_LOG as usize + 1)];
+    static TWISTS: [OnceBox<[Twist; 4]>; 16 * (MAX_LOG as usize + 1)] =
+        [const { OnceBox::new() }; 16 * (MAX_LOG as usize + 1)];
     let direction = 2 * usize::from(cyclic.m == 5) + usize::from(inverse);
     let place = &TWISTS[(cyclic.log as usize * 4 + direction) * 4 + cyclic.prime];
     *place.get_or_init(|| {
         let field = cyclic.field;
         let root = root(field, (cyclic.m as u64) << cyclic.log, inverse);
-        std::array::from_fn(|row| Twist::new(field, field.pow(root, row as u64 + 1)))
+        let twist = |row: usize| Twist::new(field, field.pow(root, row as u64 + 1));
+        Box::new(std::array::from_fn(twist))
     })
 }
 

@@ -288,7 +288,8 @@ impl Context {
             hash,
             mgf_hash: self.mask.unwrap_or(hash),
             salt_len: match self.salt {
-                Salt::Auto | Salt::AutoDigestMax if !signs => SaltLen::Any,
+                // What a key asks for is asked of signatures of any length of salt, too (RFC 4055, section 3.3).
+                Salt::Auto | Salt::AutoDigestMax if !signs => self.least_salt.map_or(SaltLen::Any, SaltLen::AtLeast),
                 _ => SaltLen::Bytes(self.salt_len(key, hash)?),
             },
         }))
@@ -317,9 +318,19 @@ impl Context {
             return Err(REFUSED.into());
         }
         self.settings.bound(key.public())?;
-        let opened = stack::on_large_stack_in_job(|| key.run_public(signature))?;
-        let mut block = opened.ok_or(REFUSED)?;
-        let is_valid = match (self.padding, self.digest) {
+        // Masks and hashes of PSS are computed in lanes, which take some KiB of a stack.
+        match stack::on_large_stack_in_job(|| self.is_signature(key, signature, input))? {
+            true => Ok(()),
+            false => Err(REFUSED.into()),
+        }
+    }
+
+    /// Returns whether what is as long as a signature is that of a digest.
+    fn is_signature(&self, key: &Key, signature: &[u8], input: &[u8]) -> Result<bool> {
+        let Some(mut block) = key.run_public(signature)? else {
+            return Ok(false);
+        };
+        Ok(match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
             (Padding::X931, _) => {
                 let block = x931::opened(block, key.public().n());
@@ -329,11 +340,7 @@ impl Context {
                 bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
             }
             _ => self.scheme(key, false)?.is_encoding_of(key.bits(), input, &mut block)?,
-        };
-        match is_valid {
-            true => Ok(()),
-            false => Err(REFUSED.into()),
-        }
+        })
     }
 
     /// The digest, or other content, that was signed.
@@ -420,4 +427,40 @@ fn type_1(k: usize, content: &[u8]) -> Result<Vec<u8>> {
     block[start - 1] = 0;
     block[start..].copy_from_slice(content);
     Ok(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_rsa::PrivateKey;
+
+    use super::*;
+    use crate::pss::Restrictions;
+
+    /// From OpenSSL 3.4 on, a key that is restricted to a length of salt is asked to verify with a length of "auto".
+    #[test]
+    fn no_signature_of_a_restricted_key_has_a_shorter_salt() {
+        let key = Arc::new(Key::from_private(PrivateKey::generate(1024).unwrap()));
+        let restricted = Kind::Pss(Some(Restrictions {
+            hash: Hash::Sha256,
+            mask: Hash::Sha256,
+            salt: 32,
+        }));
+        let digest = [7; 32];
+        let begun = |purpose, kind, salt| {
+            let mut context = Context::new(Version::of("3.5.5"), Settings::default());
+            context.begin(purpose, Some((kind, Arc::clone(&key)))).unwrap();
+            context.set_digest("SHA2-256").unwrap();
+            context.salt = salt;
+            context
+        };
+        for (salt, is_long_enough) in [(0, false), (20, false), (31, false), (32, true), (40, true)] {
+            let signing = begun(Use::Sign, Kind::Pss(None), Salt::Bytes(salt));
+            let signature = signing.sign(&digest).unwrap();
+            for asked in [Salt::Auto, Salt::AutoDigestMax] {
+                let verifies = |kind| begun(Use::Verify, kind, asked).verify(&signature, &digest).is_ok();
+                assert!(verifies(Kind::Pss(None)), "{salt}");
+                assert_eq!(verifies(restricted), is_long_enough, "{salt}");
+            }
+        }
+    }
 }

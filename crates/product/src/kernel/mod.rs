@@ -5,7 +5,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 pub(crate) use eight::{Doubles, Eight, LOW, Line, MAX_BITS, Modulus, Work};
 use portable::Portable;
@@ -26,7 +26,7 @@ enum Form {
 impl Kernel {
     /// Kernels that this CPU has, the fastest first.
     pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<Kernel>> = OnceLock::new();
+        static ALL: OnceBox<Vec<Kernel>> = OnceBox::new();
         ALL.get_or_init(|| {
             #[cfg(target_arch = "x86_64")]
             let own = [
@@ -35,7 +35,7 @@ impl Kernel {
             ];
             #[cfg(not(target_arch = "x86_64"))]
             let own = [None; 0];
-            own.into_iter().flatten().chain([Form::Portable]).map(Self).collect()
+            Box::new(own.into_iter().flatten().chain([Form::Portable]).map(Self).collect())
         })
     }
 

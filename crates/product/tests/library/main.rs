@@ -5,6 +5,8 @@ mod machine_code;
 mod products;
 mod shared;
 
+use std::{fs, path::Path};
+
 use num_bigint::BigUint;
 
 /// The same number.
@@ -53,4 +55,24 @@ fn numbers(limbs: usize, seed: u64) -> Vec<Vec<u64>> {
         long_runs,
         vec![0; limbs],
     ]
+}
+
+/// A child of a fork has none of its parent's other threads, and waits for ever for one of them: `OnceLock` and
+/// `LazyLock` wait for the thread that prepares what they hold, `once_cell::race` does not.
+#[test]
+fn nothing_waits_for_a_thread_that_prepares_it() {
+    fn look_through(folder: &Path) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                look_through(&path);
+            } else {
+                let source = fs::read_to_string(&path).expect("a source file");
+                for waits in ["OnceLock", "LazyLock"] {
+                    assert!(!source.contains(waits), "{waits} in {}", path.display());
+                }
+            }
+        }
+    }
+    look_through(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
 }

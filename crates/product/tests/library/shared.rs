@@ -175,6 +175,21 @@ fn others_may_be_longer_and_shorter() {
     }
 }
 
+#[test]
+fn no_threads_are_one() {
+    let mut random = Random(43);
+    let moduli: Vec<Vec<u8>> = (0..20).map(|_| random.bytes(64)).collect();
+    let expected = shared_factors(&moduli, 1, &mut |_| {});
+    assert_eq!(shared_factors(&moduli, 0, &mut |_| {}), expected);
+    let product = Product::of(&moduli, 0, &mut |_| {});
+    assert_eq!(product, Product::of(&moduli, 1, &mut |_| {}));
+    let [none, one] = [0, 1].map(|threads| {
+        let tree = Subset::grow(&moduli, threads, Vec::new(), &mut |_| {}).expect("in memory");
+        tree.common_factors(&product)
+    });
+    assert_eq!(none, one);
+}
+
 /// Others that are not there.
 #[derive(Debug)]
 struct Lost;

@@ -4,6 +4,8 @@
 mod object;
 mod read;
 
+use std::collections::BTreeSet;
+
 use base64ct::{Base64UrlUnpadded, Encoding};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -156,9 +158,11 @@ fn open(
         json += &format!(",\"use\":{}", text(word));
     }
     if let Some(operations) = &restrictions.jwk_operations {
+        // A private key for both halves of an operation has a public one for one of them. None may be there twice (RFC
+        // 7517, section 4.3).
+        let mut seen = BTreeSet::new();
         let mut written: Vec<String> = operations.iter().map(|word| text(&operation(word))).collect();
-        // A private key for both halves of an operation has a public one for one of them.
-        written.dedup();
+        written.retain(|word| seen.insert(word.clone()));
         json += &format!(",\"key_ops\":[{}]", written.join(","));
     }
     if let Some(word) = &restrictions.jwk_algorithm {

@@ -22,6 +22,7 @@ use crate::{
     memory,
     openssl::{
         param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed},
+        stack,
         types::{Callback, Param, guard},
         version::TOO_MANY_PRIMES,
     },
@@ -167,10 +168,9 @@ pub(super) unsafe extern "C" fn generate(
         let progress = |potential, iteration| progress(callback, argument, potential, iteration);
         progress(0, 0)?;
         let _memory = memory::generation(generation.bits)?;
-        let key = generation.key()?;
+        let key = stack::on_large_stack_in_job(|| Ok(Arc::new(Key::from_private(generation.key()?))))?;
         progress(3, 0)?;
         progress(3, 1)?;
-        let key = Arc::new(Key::from_private(key));
         made = boxed(instance, generation.kind, Some(key));
         Ok(())
     });

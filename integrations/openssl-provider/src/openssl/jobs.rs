@@ -11,11 +11,12 @@ use std::{
     ffi::{CStr, c_int, c_void},
     mem, ptr,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
+use once_cell::race::OnceBox;
 use rsalab_reserve::Paused as PausedMemory;
 
 use super::types::guard;
@@ -30,7 +31,8 @@ struct Functions {
     set_fd: unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void, Cleanup) -> c_int,
 }
 
-static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+/// Nobody waits for another thread that looks them up, which in a child of a fork may be one of the parent's.
+static FUNCTIONS: OnceBox<Option<Functions>> = OnceBox::new();
 /// Paused jobs whose connection was freed, so far.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 /// Its address names our descriptor in a wait context.
@@ -41,37 +43,37 @@ pub(crate) fn abandoned() -> usize {
     ABANDONED.load(Ordering::Relaxed)
 }
 
-/// Looks the functions up, while the provider is loaded: a child of a fork would wait for ever for another thread of
-/// its parent that does.
+/// Looks the functions up while the provider is loaded, so that no operation has to.
 pub(crate) fn find_functions() {
     functions();
 }
 
 fn functions() -> Option<&'static Functions> {
-    FUNCTIONS
-        .get_or_init(|| {
-            // SAFETY: the names are libcrypto's, whose header declares them with these types.
-            unsafe {
-                Some(Functions {
-                    current_job: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *mut c_void>(symbol(
-                        c"ASYNC_get_current_job",
-                    )?),
-                    wait_ctx: mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> *mut c_void>(symbol(
-                        c"ASYNC_get_wait_ctx",
-                    )?),
-                    pause: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(symbol(c"ASYNC_pause_job")?),
-                    get_fd: mem::transmute::<
-                        *mut c_void,
-                        unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_int, *mut *mut c_void) -> c_int,
-                    >(symbol(c"ASYNC_WAIT_CTX_get_fd")?),
-                    set_fd: mem::transmute::<
-                        *mut c_void,
-                        unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void, Cleanup) -> c_int,
-                    >(symbol(c"ASYNC_WAIT_CTX_set_wait_fd")?),
-                })
-            }
+    FUNCTIONS.get_or_init(|| Box::new(looked_up())).as_ref()
+}
+
+/// None where libcrypto has not all of them.
+fn looked_up() -> Option<Functions> {
+    // SAFETY: the names are libcrypto's, whose header declares them with these types.
+    unsafe {
+        Some(Functions {
+            current_job: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *mut c_void>(symbol(
+                c"ASYNC_get_current_job",
+            )?),
+            wait_ctx: mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> *mut c_void>(symbol(
+                c"ASYNC_get_wait_ctx",
+            )?),
+            pause: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(symbol(c"ASYNC_pause_job")?),
+            get_fd: mem::transmute::<
+                *mut c_void,
+                unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_int, *mut *mut c_void) -> c_int,
+            >(symbol(c"ASYNC_WAIT_CTX_get_fd")?),
+            set_fd: mem::transmute::<
+                *mut c_void,
+                unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void, Cleanup) -> c_int,
+            >(symbol(c"ASYNC_WAIT_CTX_set_wait_fd")?),
         })
-        .as_ref()
+    }
 }
 
 fn symbol(name: &CStr) -> Option<*mut c_void> {

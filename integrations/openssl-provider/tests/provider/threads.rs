@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)]
 
-use std::thread;
+use std::{fs, path::Path, thread};
 
 use crate::support::{
     Here,
@@ -80,4 +80,24 @@ fn a_time_that_is_no_number_is_refused() {
     let providers = here.run(true, "list -providers");
     assert!(!providers.contains("rsalab"), "{providers}");
     assert!(providers.contains("OpenSSL Default Provider"));
+}
+
+/// A child of a fork has none of its parent's other threads, and waits for ever for one of them: `OnceLock` and
+/// `LazyLock` wait for the thread that prepares what they hold, `once_cell::race` does not.
+#[test]
+fn nothing_waits_for_a_thread_that_prepares_it() {
+    fn look_through(folder: &Path) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look_through(&path);
+            } else {
+                let source = fs::read_to_string(&path).unwrap();
+                for waits in ["OnceLock", "LazyLock"] {
+                    assert!(!source.contains(waits), "{waits} in {}", path.display());
+                }
+            }
+        }
+    }
+    look_through(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
 }

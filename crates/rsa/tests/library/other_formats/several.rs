@@ -137,6 +137,34 @@ fn what_a_json_web_key_has_beside_is_kept_and_nothing_private_in_the_public_half
     assert!(load_private(twice.as_bytes(), None).is_err());
 }
 
+/// RFC 7517, section 4.3: an operation is not there twice, in whatever order a private key names both halves of some.
+#[test]
+fn a_public_key_names_each_operation_once() {
+    let key = key(512);
+    for (operations, expected) in [
+        (json!(["sign", "verify"]), json!(["verify"])),
+        (
+            json!(["sign", "decrypt", "verify", "encrypt"]),
+            json!(["verify", "encrypt"]),
+        ),
+        (
+            json!(["wrapKey", "sign", "unwrapKey", "verify"]),
+            json!(["wrapKey", "verify"]),
+        ),
+        (json!([]), json!([])),
+    ] {
+        let mut private = json(&key);
+        private["key_ops"] = operations;
+        let loaded = load_private(private.to_string().as_bytes(), None).expect("a key");
+        let written = jwk::private(&loaded.key, &loaded.restrictions, &loaded.annotations);
+        let written: Value = serde_json::from_str(&written).expect("it is JSON");
+        assert_eq!(written, private);
+        let public = jwk::public(loaded.key.public(), &loaded.restrictions, &loaded.annotations);
+        let public: Value = serde_json::from_str(&public).expect("it is JSON");
+        assert_eq!(public["key_ops"], expected);
+    }
+}
+
 #[test]
 fn the_mark_of_a_key_of_a_seed_is_read_wherever_it_is_written() {
     let key = key(512);

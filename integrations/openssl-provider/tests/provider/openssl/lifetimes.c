@@ -1,4 +1,4 @@
-/* Keys and contexts at the ends of programs, libraries and processes. OpenSSL's headers may be absent; these are all that is used. */
+/* Keys and contexts at the ends of programs, libraries and processes, and a key generated in a job. OpenSSL's headers may be absent; these are all that is used. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -40,6 +40,10 @@ extern int SSL_CTX_use_certificate_file(void *, const char *, int), SSL_CTX_use_
 extern int BIO_new_bio_pair(void **, size_t, void **, size_t);
 extern void SSL_set_bio(void *, void *, void *), SSL_set_accept_state(void *), SSL_set_connect_state(void *);
 extern int SSL_do_handshake(void *), SSL_is_init_finished(const void *);
+extern void *ASYNC_WAIT_CTX_new(void);
+extern void ASYNC_WAIT_CTX_free(void *);
+extern int ASYNC_start_job(void **, void *, int *, int (*)(void *), void *, size_t);
+enum { ASYNC_FINISH = 3 };
 
 static void *key, *server, *library;
 
@@ -201,6 +205,39 @@ static int copies(const char *one, const char *other, const char *configuration)
     _exit(!good);
 }
 
+/* Large stacks of the provider's, by their guards of 64 KiB. */
+static int stacks(void)
+{
+    char line[512], mode[8];
+    unsigned long from, to;
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    if (!maps) exit(9);
+    while (fgets(line, sizeof line, maps))
+        found += sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && to - from == 1 << 16 && !strcmp(mode, "---p");
+    fclose(maps);
+    return found;
+}
+
+static int generate_in_job(void *unused)
+{
+    (void) unused;
+    key = generate(NULL);
+    return 1;
+}
+
+/* The stack of a job has 32 KiB, and nothing below it that would stop who needs more. */
+static void in_a_job(void)
+{
+    void *started = NULL, *wait = ASYNC_WAIT_CTX_new();
+    int done = 0, before;
+    EVP_PKEY_free(generate(NULL));
+    before = stacks();
+    if (ASYNC_start_job(&started, wait, &done, generate_in_job, NULL, 0) != ASYNC_FINISH || done != 1) exit(9);
+    printf("large stacks: %d\n", stacks() - before);
+    ASYNC_WAIT_CTX_free(wait);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "";
@@ -232,6 +269,8 @@ int main(int count, char **words)
         own = generate(mine), sign(mine, own);
         OPENSSL_cleanup();
         EVP_PKEY_free(own), OSSL_LIB_CTX_free(mine);
+    } else if (!strcmp(what, "job")) {
+        in_a_job();
     } else if (!strcmp(what, "fork")) {
         return fork_often();
     } else if (!strcmp(what, "two") && count == 3) {

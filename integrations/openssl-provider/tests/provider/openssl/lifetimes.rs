@@ -1,5 +1,5 @@
-//! Keys that outlive OpenSSL, several library contexts, several copies of libcrypto, and forks: `lifetimes.c`, which is
-//! a program of its own for each.
+//! Keys that outlive OpenSSL, several library contexts, several copies of libcrypto, forks, and a key that is generated
+//! in a job: `lifetimes.c`, which is a program of its own for each.
 
 use std::{
     env, fs,
@@ -129,4 +129,15 @@ fn children_of_forks_report_failures() {
     let output = run(&here, &program, true, "fork");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{:?}: {said}", output.status);
+}
+
+/// As signatures and all else that computes: the stack of a job is too small for it.
+#[test]
+fn a_key_is_generated_in_a_job_on_a_large_stack() {
+    let Some(here) = Here::new() else { return };
+    let Some(program) = built(&here) else { return };
+    let output = run(&here, &program, true, "job");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{:?}: {said}", output.status);
+    assert!(said.contains("large stacks: 1\n"), "{said}");
 }
