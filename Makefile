@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh Debian or Ubuntu machine with a Rust toolchain:
+# Two commands do everything on a fresh Debian or Ubuntu machine with git, make and a Rust toolchain:
 #   make study   install what is missing, build, run the quick study, print where the report lies
 #   make test    everything that must hold before a change lands
 # While you work: make check. Before a release: make test-all. `make help` lists the rest.
@@ -9,6 +9,8 @@ RSALAB  := target/$(PROFILE)/rsalab
 TOOLS   := $(CURDIR)/target/tools
 # Where libraries and toolchains that the peers need are installed.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
+# Cargo builds where the scripts look, whatever an environment or a configuration of the user's says.
+export CARGO_TARGET_DIR := $(CURDIR)/target
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build peers study wheel papers check test test-all timing book deny clean
@@ -51,7 +53,7 @@ book: ## Build the documentation site, with mdBook; compiles it once where it is
 	@sh scripts/book.sh --install
 
 deny: ## Licences, banned crates, sources; advisories where the network allows.
-	@sh scripts/deny.sh $(TOOLS)
+	@sh scripts/deny.sh "$(TOOLS)"
 
 clean: ## Remove what was built; results and installed peers stay.
 	$(CARGO) clean

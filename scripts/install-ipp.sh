@@ -23,6 +23,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 cat >"$work/requirements.txt" <<WHEELS
 ipp-crypto==$version --hash=sha256:3a5c87403b085c09329ee40ceac07fb2a51d448bf19fd1ef2b289bc583276189
 intel-cmplr-lib-rt==$version --hash=sha256:9f713083073a820d2496a6da8e8d4f3482aba6640f74521d25ea48dcebe72748

@@ -21,6 +21,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 echo "install-ptxas: fetching ptxas $assembler and nvdisasm $disassembler (46 MB) through pip" >&2
 "$root/scripts/fetch-wheels.sh" "$work" <<WHEELS
 nvidia-cuda-nvcc-cu12==$assembler --hash=sha256:5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0

@@ -21,6 +21,7 @@ echo '#include <gmp.h>' | "$clang" -E -x c++ - >/dev/null 2>&1 || fail "needs GM
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 echo "make-cgbn-ptx: fetching headers of CUDA 11 (20 MB) through pip" >&2
 "$here/fetch-wheels.sh" "$work" <<WHEELS
 nvidia-cuda-nvcc-cu11==11.8.89 --hash=sha256:f8e1e995166c884f2f5bf94975d7abb89175363b8712f7f81cd38d0df1b2cd85

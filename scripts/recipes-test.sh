@@ -10,6 +10,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 python=${PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 say() { echo "recipes-test: $*"; }
 fail() { say "FAILED: $*" >&2; exit 1; }
 

@@ -11,6 +11,7 @@ packages=
 for package; do packages="$packages --package $package"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 home=${CARGO_HOME:-$HOME/.cargo}
 wrapper=$PWD/scripts/remapped-rustc.sh
 rustc -vV | sed -n 's/^\(release\|host\|commit-hash\)/rustc &/p'

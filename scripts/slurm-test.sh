@@ -25,9 +25,31 @@ fi
 
 work=$(mktemp -d)
 chmod 755 "$work"
+# The processes of tasks on a node, by their environment: others' Slurm may run on this machine, too.
+tasks_on() {
+  for folder in /proc/[0-9]*; do
+    tr '\0' '\n' 2>/dev/null <"$folder/environ" |
+      awk -v conf="SLURM_CONF=$work/slurm.conf" -v node="SLURMD_NODENAME=$1" -v pid="${folder#/proc/}" '
+        $0 == conf { is_ours = 1 }
+        $0 == node { is_there = 1 }
+        END { if (is_ours && is_there) print pid }'
+  done
+}
+# Kills the tasks on a node; their steps first, which would report that they have failed.
+kill_tasks() {
+  tasks=$(tasks_on "$1")
+  for pid in $tasks; do
+    parent=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status" 2>/dev/null || true)
+    case $(tr '\0' ' ' 2>/dev/null <"/proc/${parent:-0}/cmdline" || true) in
+      *slurmstepd*) kill -9 "$parent" 2>/dev/null || true ;;
+    esac
+  done
+  for pid in $tasks; do kill -9 "$pid" 2>/dev/null || true; done
+}
 cleanup() {
   # One that was killed on purpose is no reason to leave the others.
   for pid in "$work"/*.pid; do [ -f "$pid" ] && kill -9 "$(cat "$pid")" 2>/dev/null || true; done
+  for name in n1 n2 n3; do kill_tasks "$name"; done
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -107,6 +129,13 @@ until_running() {
   running "$1" "$2" || fail "job $1 ended before a node could be killed: give it more to do"
 }
 seen() { running "$1" "$2" || ended "$1"; }
+# Kills a node: its daemon, and its tasks, which are gone too when a machine has died.
+kill_node() {
+  say "killing $1"
+  kill -9 "$(cat "$work/slurmd-$1.pid")"
+  kill_tasks "$1"
+  scontrol update nodename="$1" state=down reason=killed
+}
 
 cd "$work"
 # Keys: a node is killed in the middle, and what ran there is requeued.
@@ -119,11 +148,8 @@ merge=$(echo "$line" | sed 's/.*merge: job //')
 until_running "$parts" n2
 sleep 3
 running "$parts" n2 || fail "no task ran on n2"
-say "killing n2: its daemon and its tasks"
-kill -9 "$(cat "$work/slurmd-n2.pid")"
-# The tasks of a machine that has died are gone too.
-for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
-scontrol update nodename=n2 state=down reason=killed
+[ -n "$(tasks_on n2)" ] || fail "no process says by its environment that it is a task on n2"
+kill_node n2
 until_true 1800 ended "$merge"
 test -f "$work/keys/keys.tar" || fail "there are no merged keys: $(tail -n 3 "$work"/keys/logs/*)"
 distinct=$(tar xOf "$work/keys/keys.tar" manifest.jsonl | tail -n +2 | grep -o '"sha256":"[0-9a-f]*"' | sort -u | wc -l)
@@ -147,10 +173,7 @@ parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
 merge=$(echo "$line" | sed 's/.*merge: job //')
 until_running "$parts" n3
 sleep 2
-say "killing n3"
-kill -9 "$(cat "$work/slurmd-n3.pid")"
-for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
-scontrol update nodename=n3 state=down reason=killed
+kill_node n3
 until_true 1800 ended "$merge"
 test -f "$work/study/whole/results.csv" || fail "there is no merged study: $(tail -n 3 "$work"/study/logs/*)"
 cells=$(tail -n +2 "$work/study/whole/results.csv" | wc -l)
@@ -171,10 +194,7 @@ say "$line"
 parts=$(echo "$line" | sed 's/parts: job \([0-9]*\);.*/\1/')
 merge=$(echo "$line" | sed 's/.*merge: job //')
 until_running "$parts" n1
-say "killing n1"
-kill -9 "$(cat "$work/slurmd-n1.pid")"
-for pid in $(pgrep -f "slurmstepd.*\[$parts" || true); do pkill -9 -P "$pid" || true; kill -9 "$pid" || true; done
-scontrol update nodename=n1 state=down reason=killed
+kill_node n1
 until_true 7200 ended "$merge"
 test -f "$work/audit/findings.jsonl" || fail "there are no merged findings: $(tail -n 3 "$work"/audit/logs/*)"
 took=$(($(date +%s) - begun))

@@ -22,6 +22,7 @@ finish() {
   [ "$code" = 0 ] || echo "FAILED: $current" >&2
 }
 trap finish EXIT
+trap 'exit 130' INT TERM
 
 # Runs a command as a step with a name.
 step() {

@@ -9,23 +9,27 @@ last=$(($(nproc) - 1))
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 
-$cargo test --release --locked --package rsalab-arith --features timing --lib --no-run
-{
-  taskset -c "$last" $cargo test --release --locked --package rsalab-arith --features timing --lib -- \
-    --include-ignored --nocapture --test-threads=1 timing:: && touch "$work/passed"
-} | tee "$work/log"
-[ -e "$work/passed" ] || exit 1
-# A filter that matches no test is no failure of the test program.
-grep -q '^test result: ok\. [1-9]' "$work/log" || {
-  echo "timing: there are no tests of the name timing::" >&2
-  exit 1
+# The tests whose names begin with timing::, of what the arguments for Cargo name.
+timings() {
+  $cargo test --release --locked "$@" --no-run
+  rm -f "$work/passed"
+  {
+    taskset -c "$last" $cargo test --release --locked "$@" -- \
+      --include-ignored --nocapture --test-threads=1 timing:: && touch "$work/passed"
+  } | tee "$work/log"
+  [ -e "$work/passed" ] || exit 1
+  # A filter that matches no test is no failure of the test program.
+  grep -q '^test result: ok\. [1-9]' "$work/log" || {
+    echo "timing: there are no tests of the name timing:: ($*)" >&2
+    exit 1
+  }
 }
 
+timings --package rsalab-arith --features timing --lib
 # Whether asynchronous jobs of several keys are faster together than alone.
-$cargo test --release --locked --package rsalab-openssl-provider --test provider --no-run
-taskset -c "$last" $cargo test --release --locked --package rsalab-openssl-provider --test provider -- \
-  --ignored --nocapture --test-threads=1 timing::
+timings --package rsalab-openssl-provider --test provider
 
 # Code 9 if valgrind reports something.
 track() {

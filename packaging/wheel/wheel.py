@@ -14,8 +14,8 @@ only programs for people are on the path.
 modules next to it, which are called rsalab_*; its tags, such as cp310-abi3, and the file whose table [project] has what
 else it needs: requires-python, dependencies, optional-dependencies, entry-points. Without it the wheel is for every
 Python 3.
---intel: the version of Intel's packages for the extra `intel`; left out where the programs are for another CPU than
-x86-64.
+--intel: the version of Intel's packages for the extra `intel`, which brings them on x86-64 alone. The wheel for another
+CPU names them too: installers that write lock files take the metadata of one wheel for those of all.
 
 The platform tag is what the programs ask for, read from them: their machine, and the newest version of glibc of any
 symbol that they need. A program that needs a shared library which the manylinux policies do not allow is an error.
@@ -101,7 +101,7 @@ def glibc(version):
 
 
 def platform(programs):
-    """The platform tag of programs ((name, bytes) each), and their machine; files that are no ELF are for every one."""
+    """The platform tag of programs ((name, bytes) each); files that are no ELF are for every platform."""
     machines, newest, by = set(), (2, 17), "none: it is the oldest there is a tag for"
     for name, data in programs:
         if not data.startswith(b"\x7fELF"):
@@ -121,8 +121,7 @@ def platform(programs):
     if len(machines) != 1:
         fail(f"programs for {len(machines)} machines: {', '.join(sorted(machines))}")
     print(f"wheel.py: glibc {newest[0]}.{newest[1]} is asked for, by {by}", file=sys.stderr)
-    machine = machines.pop()
-    return f"manylinux_{newest[0]}_{newest[1]}_{machine}", machine
+    return f"manylinux_{newest[0]}_{newest[1]}_{machines.pop()}"
 
 
 def requirement(text, extra):
@@ -142,7 +141,7 @@ def entry_points(project):
     return "\n".join(written)
 
 
-def metadata(arguments, licences, machine, project):
+def metadata(arguments, licences, project):
     expression = (arguments.bom / "license-expression").read_text().strip()
     lines = [
         "Metadata-Version: 2.4",
@@ -163,8 +162,10 @@ def metadata(arguments, licences, machine, project):
         *(f"Requires-Dist: {dependency}" for dependency in project.get("dependencies", [])),
     ]
     extras = dict(project.get("optional-dependencies", {}))
-    if arguments.intel and machine == "x86_64":
-        extras["intel"] = [f"{package}=={arguments.intel}" for package in ("ipp-crypto", "intel-cmplr-lib-rt")]
+    if arguments.intel:
+        marker = "platform_machine == 'x86_64'"
+        packages = ("ipp-crypto", "intel-cmplr-lib-rt")
+        extras["intel"] = [f"{package}=={arguments.intel} ; {marker}" for package in packages]
     for extra, dependencies in sorted(extras.items()):
         lines.append(f"Provides-Extra: {extra}")
         lines += [f"Requires-Dist: {requirement(dependency, extra)}" for dependency in dependencies]
@@ -194,7 +195,7 @@ def pack(arguments):
         import tomllib  # Python 3.11 has it; only this takes it
 
         project = tomllib.loads(arguments.project.read_text())["project"]
-    tag, machine = platform([(name, data) for name, data, _ in programs] + module)
+    tag = platform([(name, data) for name, data, _ in programs] + module)
     tag = f"{arguments.abi or 'py3-none'}-{tag}"
 
     info, data_folder = f"{NAME}-{arguments.version}.dist-info", f"{NAME}-{arguments.version}.data"
@@ -207,7 +208,7 @@ def pack(arguments):
         files.append((f"{info}/licenses/{name}", (arguments.bom / "licenses" / name).read_bytes(), False))
     for path in sorted((arguments.bom / "sboms").iterdir()):
         files.append((f"{info}/sboms/{path.name}", path.read_bytes(), False))
-    files.append((f"{info}/METADATA", metadata(arguments, licences, machine, project), False))
+    files.append((f"{info}/METADATA", metadata(arguments, licences, project), False))
     if entry_points(project):
         files.append((f"{info}/entry_points.txt", entry_points(project).encode(), False))
     wheel = f"Wheel-Version: 1.0\nGenerator: rsalab wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n"
@@ -267,7 +268,7 @@ def check(path):
         if entry not in runs:
             fail(f"{entry} is missing, or is not executable")
     programs = [(entry, data) for entry, data in files.items() if ".data/" in entry or entry.startswith(f"{NAME}/")]
-    expected, _ = platform(programs)
+    expected = platform(programs)
     wheel = email.parser.BytesParser().parsebytes(files[f"{info}/WHEEL"])
     if tags[-1] != expected or wheel.get_all("Tag") != ["-".join(tags)]:
         fail(f"the tag {wheel.get_all('Tag')} of {path.name} is not {expected}")

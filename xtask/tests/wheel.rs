@@ -181,6 +181,9 @@ fn a_python_package_goes_into_the_same_wheel_and_gives_it_its_tags() {
         "Requires-Python: >=3.10",
         "Provides-Extra: jwt",
         "Requires-Dist: PyJWT>=2 ; (python_version < '4') and extra == \"jwt\"",
+        "Provides-Extra: intel",
+        // The same on every CPU.
+        "Requires-Dist: ipp-crypto==2026.2.0 ; (platform_machine == 'x86_64') and extra == \"intel\"",
     ] {
         assert!(metadata.contains(line), "{line} is missing in {metadata}");
     }

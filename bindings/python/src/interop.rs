@@ -27,9 +27,13 @@ fn serialization(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 pub(crate) fn private_to_cryptography<'py>(py: Python<'py>, der: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let options = PyDict::new(py);
     options.set_item("unsafe_skip_rsa_key_validation", true)?;
-    serialization(py)?
-        .getattr("load_der_private_key")?
-        .call((PyBytes::new(py, der), py.None()), Some(&options))
+    let load = serialization(py)?.getattr("load_der_private_key")?;
+    let der = PyBytes::new(py, der);
+    match load.call((der.clone(), py.None()), Some(&options)) {
+        // Versions before 39, such as that of Debian 12, have no such option, and test the primes of every key.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => load.call1((der, py.None())),
+        loaded => loaded,
+    }
 }
 
 /// A public key of `cryptography`.

@@ -267,7 +267,7 @@ impl PrivateKey {
         Ok(PyBytes::new(py, text.as_bytes()))
     }
 
-    /// The key as an object of the package cryptography, which does not test its primes again.
+    /// The key as an object of the package cryptography, which does not test its primes again from its version 39 on.
     fn to_cryptography<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         interop::private_to_cryptography(py, &self.pkcs8()?)
     }

@@ -55,7 +55,13 @@ def entries(archive: Path) -> list[dict[str, Any]]:
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     of_audit = int(sys.argv[2]) if len(sys.argv) > 2 else 3_000
-    here = Path(tempfile.mkdtemp(prefix="rsalab-ray-test-"))
+    # Private keys, and what workers may still be writing when something has failed.
+    with tempfile.TemporaryDirectory(prefix="rsalab-ray-test-", ignore_cleanup_errors=True) as folder:
+        test(Path(folder), count, of_audit)
+    print("ray-test: ok")
+
+
+def test(here: Path, count: int, of_audit: int) -> None:
     began = time.monotonic()
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
@@ -112,7 +118,6 @@ def main() -> None:
     print(f"ray-test: time by Ray over plain: {sorted(ratios)[1]:.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
     ray.shutdown()
     cluster.shutdown()
-    print("ray-test: ok")
 
 
 if __name__ == "__main__":

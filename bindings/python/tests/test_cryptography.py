@@ -134,6 +134,18 @@ def test_our_keys_are_read() -> None:
         assert theirs.public_numbers() == numbers.public_numbers
 
 
+def test_a_version_that_always_tests_primes_takes_our_keys_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = serialization.load_der_private_key
+
+    # As in version 38, which Debian 12 has.
+    def old(data: bytes, password: bytes | None, backend: Any = None) -> Any:
+        return new(data, password)
+
+    monkeypatch.setattr(serialization, "load_der_private_key", old)
+    key = insecure.key(1024, 4)
+    assert key.to_cryptography().public_key().public_numbers().n == key.n
+
+
 def test_objects_go_both_ways() -> None:
     key = insecure.key(2048, 4)
     there = key.to_cryptography()

@@ -3,11 +3,14 @@
 import importlib
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,6 +61,118 @@ def test_parts_that_an_earlier_call_left_are_removed(tmp_path: Path) -> None:
     (tmp_path / "keys.jsonl").unlink()
     rsalab.ray.keygen(tmp_path, 10, parts=2)
     assert [path.name for path in tmp_path.iterdir()] == ["keys.tar"]
+
+
+class Task:
+    """What a task gives."""
+
+    def __init__(self, made: dict[str, bytes]) -> None:
+        self.made = made
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What rsalab.ray calls of Ray, in this process: a task is done when it is asked for. The words of each."""
+    all_words: list[list[str]] = []
+
+    def remote(**_options: object) -> Callable[[Callable[..., Any]], Any]:
+        def of(function: Callable[..., Any]) -> Any:
+            def run(words: list[str], names: list[str], files: dict[str, bytes]) -> Task:
+                all_words.append(words)
+                return Task(function(words, names, files))
+
+            return SimpleNamespace(remote=run)
+
+        return of
+
+    def wait(tasks: list[Task], **_options: object) -> tuple[list[Task], list[Task]]:
+        return tasks[:1], tasks[1:]
+
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        remote=remote,
+        cluster_resources=lambda: {"CPU": 1.0},
+        wait=wait,
+        get=lambda task: task.made,
+        exceptions=SimpleNamespace(RayTaskError=ZeroDivisionError),
+    )
+    monkeypatch.setattr(rsalab.ray, "_ray", lambda: ray)
+    return all_words
+
+
+def test_a_call_with_other_arguments_takes_nothing_of_an_earlier_one(tmp_path: Path, asked: list[list[str]]) -> None:
+    path, options = tmp_path / "keys", ["--insecure-size"]
+    # What made nothing may be mended.
+    with pytest.raises(ArgumentError):
+        rsalab.ray.keygen(path, 3, parts=2, bits=512, options=["--no-such-option"])
+    asked.clear()
+    whole = rsalab.ray.keygen(path, 3, parts=2, bits=512, options=options)
+    assert len(asked) == 2 and rsalab.ray.keygen(path, 3, parts=2, bits=512, options=options, cpus=2) == whole
+    for count, parts, bits in ((4, 2, 512), (3, 3, 512), (3, 2, 768)):
+        with pytest.raises(ArgumentError, match="other arguments"):
+            rsalab.ray.keygen(path, count, parts=parts, bits=bits, options=options)
+    with pytest.raises(ArgumentError, match="other arguments"):
+        rsalab.ray.keygen(path, 3, parts=2, bits=512, options=[*options, "--public"])
+    assert len(asked) == 2
+
+    keys = path / "keys.tar"
+    findings = rsalab.ray.audit(tmp_path / "audit", [keys], parts=2)
+    assert rsalab.ray.audit(tmp_path / "audit", [keys], parts=2) == findings
+    with pytest.raises(ArgumentError, match="other arguments"):
+        rsalab.ray.audit(tmp_path / "audit", [keys, path], parts=2)
+
+
+def test_a_plan_that_an_earlier_call_left_is_not_that_of_another_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> Any:
+        raise ExtraMissingError("no Ray")
+
+    monkeypatch.setattr(rsalab.ray, "_ray", none)
+    path, plan = tmp_path / "study", tmp_path / "study" / "plan.toml"
+    with pytest.raises(ExtraMissingError):
+        rsalab.ray.study(path, "smoke", parts=2, options=["--engines", "own"])
+    text = plan.read_text()
+    with pytest.raises(ExtraMissingError):
+        rsalab.ray.study(path, "smoke", parts=2, options=["--engines", "own"])
+    assert plan.read_text() == text
+    with pytest.raises(ArgumentError, match="other arguments"):
+        rsalab.ray.study(path, "smoke", parts=2, options=["--engines", "own,textbook"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux stops a process when its parent dies")
+def test_the_program_of_a_task_does_not_outlive_it(tmp_path: Path) -> None:
+    words = ["keygen", "--count", "1000000", "--threads", "1", "--quiet", "--out", "1.tar"]
+    script = f"from rsalab.ray import _make; _make({words!r}, ['1.tar'], {{}})"
+    folder = tmp_path.resolve()
+
+    def programs() -> list[str]:
+        """The processes of the program that run in a folder of this one."""
+        found: list[str] = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if (
+                    entry.name.isdigit()
+                    and folder in (entry / "cwd").resolve(strict=True).parents
+                    and (entry / "exe").samefile(_program.find())
+                ):
+                    found.append(entry.name)
+            except OSError:
+                pass
+        return found
+
+    def wait_until(are_there: bool) -> None:
+        deadline = time.monotonic() + 30
+        while bool(programs()) != are_there and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert bool(programs()) == are_there
+
+    with subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(folder)}) as task:
+        try:
+            wait_until(True)
+        finally:
+            task.kill()
+    wait_until(False)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy
 import polars
 import pytest
 
@@ -44,6 +45,8 @@ def test_a_plan_is_a_dict_text_a_path_or_a_preset(tmp_path: Path) -> None:
     assert "[[grid]]" in studies.print_plan("smoke")
     numbers = {"measure": {"budget_s": 1, "repeats": 5}, "grid": [{**GRID, "bits": range(512, 514, 2), "bare": False}]}
     assert "repeats = 5" in studies.print_plan(numbers)
+    numpys = {"measure": {"budget_s": numpy.float64(0.5)}, "grid": [{**GRID, "bits": numpy.arange(512, 514, 2)}]}
+    assert "budget_s = 0.5" in studies.print_plan(numpys)
     with pytest.raises(ArgumentError, match="unknown field `operation`"):
         studies.print_plan({"grid": [{"operation": ["private"]}]})
     with pytest.raises(ArgumentError, match="not object"):

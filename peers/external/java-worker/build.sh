@@ -21,6 +21,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 mkdir -p "$into" "$work/classes"
 (cd "$work/classes" && jar xf "$gson" com)
 javac --release 17 -Xlint:all -d "$work/classes" -classpath "$gson${jar:+:$into/$jar}" "$here"/*.java "$@"

@@ -7,6 +7,7 @@ into=${1:-target/release}
 here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 mkdir -p "$into" "$work/rsa" "$work/test"
 javac --release 17 -Xlint:all -d "$work/rsa" "$here"/multithread_rsa/*.java
 date=$(sh "$here/../java-worker/jar-date.sh")

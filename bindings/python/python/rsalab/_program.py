@@ -98,12 +98,10 @@ def follow(
     Ctrl-C asks the command to save and to stop; once it has, KeyboardInterrupt goes on. A second Ctrl-C ends it at
     once. If this process dies, the command is asked to stop, too.
     """
-    program = find()
     # A session of its own: a Ctrl-C on the terminal reaches every process of a session's group, and the program takes
     # the second one that it gets for the wish to end at once.
-    command = [sys.executable, "-I", "-c", _STARTER, str(os.getpid()), program] if _has_death_signal() else [program]
     process = subprocess.Popen(
-        [*command, *words],
+        tied(find(), words),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=None if take is None else subprocess.PIPE,
@@ -135,6 +133,12 @@ def follow(
         raise interrupted
     if code:
         raise failure(words[0], code, lines)
+
+
+def tied(program: str, words: Sequence[str]) -> list[str]:
+    """The command that runs the program, and stops it when the thread that started it has died."""
+    starter = [sys.executable, "-I", "-c", _STARTER, str(os.getpid())] if _has_death_signal() else []
+    return [*starter, program, *words]
 
 
 def _pass_on(source: IO[str], take: Callable[[str], object] | None, lines: list[str]) -> None:

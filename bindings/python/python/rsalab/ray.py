@@ -10,8 +10,9 @@
 
 A task makes one part (`rsalab keygen --shard`, `rsalab study --shard`, `rsalab audit --shard`) with the program rsalab
 of its node, which must have this package. What a task has made comes back to the caller, who writes it, so that nodes
-need no common folder. A task whose node is lost is done again by another; one that is done is never done again, also by a later call of the same
-function. The whole is made by `rsalab merge` or `rsalab audit merge`, which compare checksums first.
+need no common folder. A task whose node is lost is done again by another; one that is done is never done again, also
+by a later call of the same function with the same arguments. A call with others is refused where an earlier one's files
+are. The whole is made by `rsalab merge` or `rsalab audit merge`, which compare checksums first.
 
 Private keys pass through the memory and the network of the cluster, as everything of its tasks does.
 
@@ -24,7 +25,9 @@ Needs the package ray: pip install 'rsalab[ray]'.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 import operator
 import os
 import secrets
@@ -46,6 +49,8 @@ __all__ = ["audit", "keygen", "study"]
 _AHEAD = 2
 # How often a task is done again after its node was lost.
 _RETRIES = 10
+# The file that says of which job the parts are.
+_JOB = "job.json"
 
 Files = dict[str, bytes]
 
@@ -73,10 +78,11 @@ def keygen(
     """
     cpus = operator.index(cpus)
     words = ["keygen", "--bits", str(operator.index(bits)), "--count", str(operator.index(count)), *options]
-    words += ["--threads", str(cpus), "--quiet"]
     into = place(path)
     whole = "keys.jsonl" if index else "keys.tar"
     parts = operator.index(parts)
+    job = _job(into, words, parts)
+    words += ["--threads", str(cpus), "--quiet"]
 
     def names(number: int) -> list[str]:
         return [f"{number}.tar", f"{number}.tar.json"]
@@ -84,6 +90,7 @@ def keygen(
     if not into.exists(whole):
         made = _parts(
             into,
+            job,
             parts,
             names,
             lambda number: [*words, "--out", f"{number}.tar"],
@@ -126,16 +133,20 @@ def study(
     """
     into = place(path)
     last = "whole/report.html"
+    parts = operator.index(parts)
+    job = _job(into, ["study", os.fspath(plan), seed or "", *options], parts)
     if into.exists(last):
         return into.path("whole")
     if not into.exists("plan.toml"):
         text = _program.run(["study", os.fspath(plan), "--print-plan", "--seed", seed or secrets.token_hex(32), *options])
+        into.write(_JOB, job)
         into.write("plan.toml", text.encode())
     planned = into.read("plan.toml")
     unoptimised = ["--allow-unoptimised"] if "--allow-unoptimised" in options else []
     made = _parts(
         into,
-        operator.index(parts),
+        job,
+        parts,
         lambda number: [f"{number}/study.db", f"{number}/part.json"],
         lambda number: ["study", "plan.toml", "--quiet", *unoptimised, "--out", str(number)],
         operator.index(cpus),
@@ -175,14 +186,18 @@ def audit(
     cpus = operator.index(cpus)
     into = place(path)
     whole = "findings.jsonl"
+    parts = operator.index(parts)
+    paths = [str(Path(file).absolute()) for file in files]
+    job = _job(into, ["audit", *options, *paths], parts)
     if into.exists(whole):
         return into.path(whole)
     words = ["audit", *options, "--threads", str(cpus), "--quiet"]
     words += [] if scratch is None else ["--scratch", str(Path(scratch).absolute())]
-    words += [str(Path(file).absolute()) for file in files]
+    words += paths
     made = _parts(
         into,
-        operator.index(parts),
+        job,
+        parts,
         lambda number: [f"{number}.audit", f"{number}.audit.json"],
         lambda number: [*words, "--out", f"{number}.audit"],
         cpus,
@@ -200,8 +215,22 @@ def _ray() -> Any:
         raise ExtraMissingError("rsalab.ray needs the package ray: pip install 'rsalab[ray]'") from missing
 
 
+def _job(into: Place, words: Sequence[str], parts: int) -> bytes:
+    """What tells a job from others: a digest, since options may have a seed in them. Refuses a place with another one's
+    files, which would else be taken for this one's."""
+    digest = hashlib.sha256(json.dumps([parts, *words], default=os.fspath).encode()).hexdigest()
+    # An audit of the folder would take the digits alone for a modulus.
+    job = json.dumps({"job": digest}).encode()
+    if into.exists(_JOB) and into.read(_JOB) != job:
+        raise ArgumentError(
+            f"{into.path(_JOB)} is of a call with other arguments: name another path, or remove what that call made"
+        )
+    return job
+
+
 def _parts(
     into: Place,
+    job: bytes,
     parts: int,
     names: Callable[[int], list[str]],
     words: Callable[[int], list[str]],
@@ -235,6 +264,9 @@ def _parts(
                 results: Files = ray.get(task)
             except ray.exceptions.RayTaskError as failed:
                 raise failed.cause from failed
+            # Not before there is a part: a call that made nothing may be mended.
+            if not into.exists(_JOB):
+                into.write(_JOB, job)
             for file, name in zip(files_of[number], names(number), strict=True):
                 into.write(file, results[name])
             done += 1
@@ -251,8 +283,9 @@ def _make(words: list[str], names: Iterable[str], files: Files) -> Files:
     try:
         for name, content in files.items():
             write(Path(here) / name, content)
+        # Ray may kill the process of a task, and have the part made elsewhere.
         ended = subprocess.run(
-            [program, *words],
+            _program.tied(program, words),
             cwd=here,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -399,7 +399,8 @@ def _toml(value: object, classes: list[type[Engine]]) -> str:
         case str():
             return _text(value)
         case float():
-            return repr(value)
+            # Of NumPy's, which are such numbers too, repr gives a call.
+            return float.__repr__(value)
         case type() if issubclass(value, Engine):
             if value not in classes:
                 classes.append(value)
