@@ -11,6 +11,8 @@
 //! | comments and documents wrap at 120 columns | [`columns`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | what is skipped is said with the word that `cargo xtask test` counts | [`skips`] |
+//! | a script that is stopped leaves no files | [`traps`] |
+//! | a crate that others may depend on brings its licences along | [`licences`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
 //! | the page on kernels describes those of `arith`'s table | [`kernels`] |
 //! | excerpts of files in the documents are what the files have | [`excerpts`] |
@@ -34,9 +36,11 @@ mod imports;
 mod kernels;
 mod layers;
 mod length;
+mod licences;
 mod names;
 mod skips;
 mod source;
+mod traps;
 mod unsafety;
 mod untested;
 
@@ -59,6 +63,8 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(columns::check(&files));
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(skips::check(&files));
+    findings.extend(traps::check(&files));
+    findings.extend(licences::check(root, &files));
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);
     findings.extend(kernels::check(&files));

@@ -342,8 +342,10 @@ impl Scripts<'_> {
         let submit = format!(
             "#!/bin/sh\n# Submits the parts, and the merge to follow when all are done.\nset -eu\n\
              parts=$(sbatch --parsable {})\n\
+             # With several clusters the name of this one follows.\n\
+             parts=${{parts%%;*}}\n\
              merge=$(sbatch --parsable --dependency=\"afterok:$parts\" --kill-on-invalid-dep=yes {})\n\
-             echo \"parts: job $parts; merge: job $merge\"\n",
+             echo \"parts: job $parts; merge: job ${{merge%%;*}}\"\n",
             quoted_path(&parts_file),
             quoted_path(&merge_file),
         );

@@ -1,6 +1,6 @@
 //! `--shard` and `merge`: works that are done in parts, and what is refused of them.
 
-use std::{fs, path::Path, process::Output};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
@@ -405,6 +405,23 @@ fn scripts_for_slurm_are_shell_that_makes_parts_and_merges_them() {
     }
     let submit = fs::read_to_string(here.join("my job/submit.sh")).expect("a script");
     assert!(submit.contains("--dependency=\"afterok:$parts\""), "{submit}");
+    // One of several clusters puts its name behind a job's number.
+    let sbatch = here.join("sbatch");
+    fs::write(&sbatch, "#!/bin/sh\necho \"$*\" >>\"$0.log\"\necho \"7;cluster\"\n").expect("there is room");
+    fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = std::env::var("PATH").expect("it is set");
+    let submitted = std::process::Command::new("sh")
+        .arg(here.join("my job/submit.sh"))
+        .env("PATH", format!("{}:{path}", here.display()))
+        .output()
+        .expect("there is a shell");
+    assert_done(&submitted);
+    assert_eq!(
+        String::from_utf8_lossy(&submitted.stdout),
+        "parts: job 7; merge: job 7\n"
+    );
+    let asked = fs::read_to_string(here.join("sbatch.log")).expect("it was called");
+    assert!(asked.contains("--dependency=afterok:7 "), "{asked}");
     assert_failure(&run(here, [&keygen[..], &options].concat()), 5, "is not empty");
     // As Slurm would run them.
     for (task, script) in [("1", "parts"), ("3", "parts"), ("2", "parts"), ("", "merge")] {
