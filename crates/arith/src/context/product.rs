@@ -1,5 +1,7 @@
 //! The product of many numbers mod n, on public data.
 
+use std::{hint::black_box, mem};
+
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, words};
 use crate::power::product::Product;
@@ -175,22 +177,31 @@ impl RunningProduct<'_> {
     }
 }
 
-/// Calls `take` with `size` numbers at a time, the last time with what is left over.
+/// Calls `take` with `size` numbers at a time, the last time with what is left over. Numbers are looked at a group
+/// ahead, so that memory brings them while others are multiplied.
 fn in_groups<'n>(
     numbers: impl IntoIterator<Item = &'n [u8]>,
     size: usize,
     mut take: impl FnMut(&[&'n [u8]]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut group = Vec::with_capacity(size);
+    let [mut group, mut next] = [(); 2].map(|()| Vec::with_capacity(size));
     for number in numbers {
-        group.push(number);
-        if group.len() == size {
-            take(&group)?;
+        touch(number);
+        next.push(number);
+        if next.len() == size {
+            if !group.is_empty() {
+                take(&group)?;
+            }
             group.clear();
+            mem::swap(&mut group, &mut next);
         }
     }
-    match group.is_empty() {
-        true => Ok(()),
-        false => take(&group),
-    }
+    let mut left = [group, next].into_iter().filter(|group| !group.is_empty());
+    left.try_for_each(|group| take(&group))
+}
+
+/// Reads a byte of each line of the cache.
+fn touch(number: &[u8]) {
+    const LINE: usize = 64;
+    black_box(number.iter().step_by(LINE).fold(0, |all, byte| all ^ byte));
 }

@@ -109,7 +109,7 @@ impl<K: LaneKernel> Product for LaneProduct<K> {
         for (lane, ending) in endings.iter().enumerate() {
             let (limbs, len) = (&mut working[..self.limbs], ending.len());
             let at = number.len() - len;
-            number[at..].copy_from_slice(ending);
+            overwrite(&mut number[at..], ending);
             match are_all {
                 true => self.kernel.load_ending(&self.moduli, lane, number, len, limbs, factor),
                 false => self.kernel.load_bytes(&self.moduli, lane, number, limbs, factor),
@@ -139,5 +139,14 @@ impl<K: LaneKernel> Product for LaneProduct<K> {
         }
         self.kernel.mul(&self.moduli, product, factor, working);
         self.kernel.store(&self.moduli, 0, product, to);
+    }
+}
+
+/// Copies an ending, mostly a digest of SHA-256, whose length the compiler is told then.
+#[inline]
+fn overwrite(end: &mut [u8], ending: &[u8]) {
+    match (<&mut [u8; 32]>::try_from(&mut *end), <&[u8; 32]>::try_from(ending)) {
+        (Ok(end), Ok(ending)) => *end = *ending,
+        _ => end.copy_from_slice(ending),
     }
 }

@@ -144,20 +144,83 @@ impl VerifyingKey {
 }
 
 /// For each digest `true` if none before it begins with the same eight bytes. Of those that begin alike all but the
-/// first are taken for repetitions, as what is verified need not be screened; what is
-/// shorter counts as zero, and is no digest anyhow.
+/// first are taken for repetitions, as what is verified need not be screened; what is shorter counts as zero, and is no
+/// digest anyhow.
 fn first_of_each(pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
+    /// Places for each digest: one in 64 that is like no other meets one that is there, which costs a look-up.
+    const PLACES: usize = 32;
     let beginning = |digest: &[u8]| match digest.first_chunk() {
         Some(bytes) => u64::from_ne_bytes(*bytes),
         None => 0,
     };
-    // Mostly all are different, and to sort them shows it sooner than a set of those that were seen.
-    let mut sorted: Vec<_> = pairs.iter().map(|(digest, _)| beginning(digest)).collect();
-    sorted.sort_unstable();
-    if sorted.windows(2).all(|two| two[0] != two[1]) {
-        return vec![true; pairs.len()];
+    let mut taken = Places::new(PLACES * pairs.len());
+    let mut shared = Places::new(PLACES * pairs.len());
+    for (digest, _) in pairs {
+        if taken.has_or_takes(beginning(digest)) {
+            shared.has_or_takes(beginning(digest));
+        }
     }
-    let mut seen = HashSet::with_capacity(pairs.len());
-    let is_new = pairs.iter().map(|(digest, _)| seen.insert(beginning(digest)));
-    is_new.collect()
+    // Whoever makes digests for the same place makes the set do the work, which nobody can foresee.
+    let mut seen = HashSet::new();
+    let is_first = |digest: u64| !shared.has(digest) || seen.insert(digest);
+    pairs
+        .iter()
+        .map(|(digest, _)| beginning(digest))
+        .map(is_first)
+        .collect()
+}
+
+/// A bit for each value of the last bits of a number.
+struct Places {
+    words: Vec<u64>,
+}
+
+impl Places {
+    /// Room for so many, or up to twice as many.
+    fn new(places: usize) -> Self {
+        let words = places.div_ceil(64).next_power_of_two();
+        Self { words: vec![0; words] }
+    }
+
+    /// The word, and the bit in it.
+    fn place(&self, number: u64) -> (usize, u64) {
+        ((number / 64) as usize & (self.words.len() - 1), 1 << (number % 64))
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let (word, bit) = self.place(number);
+        self.words[word] & bit != 0
+    }
+
+    /// Returns whether the place was taken, and takes it.
+    fn has_or_takes(&mut self, number: u64) -> bool {
+        let (word, bit) = self.place(number);
+        let before = self.words[word];
+        self.words[word] |= bit;
+        before & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Digests of which all that is looked at first is the same, and of which each seventh is there twice.
+    #[test]
+    fn only_what_is_there_already_is_a_repetition() {
+        for count in [0_u64, 1, 2, 300, 5000] {
+            for step in [1 << 40, 1, 0x9e37_79b9_7f4a_7c15] {
+                let digest = |number: u64| [&number.wrapping_mul(step).to_ne_bytes()[..], &[7; 24]].concat();
+                let digests: Vec<_> = (0..count).chain((0..count).step_by(7)).map(digest).collect();
+                let pairs: Vec<_> = digests.iter().map(|digest| (&digest[..], &[][..])).collect();
+                let expected: Vec<_> = (0..digests.len() as u64).map(|place| place < count).collect();
+                assert_eq!(first_of_each(&pairs), expected, "{count} times {step}");
+            }
+        }
+        let short: &[u8] = &[1; 7];
+        assert_eq!(
+            first_of_each(&[(short, &[]), (&[1; 8], &[]), (short, &[])]),
+            [true, true, false]
+        );
+    }
 }
