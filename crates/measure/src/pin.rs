@@ -65,7 +65,7 @@ mod system {
         }
     }
 
-    /// What the system writes about the calling thread: CPUs that are offline are in that list too.
+    /// The system's list of CPUs of the calling thread, without those that are offline.
     pub(super) fn listed(files: &SystemFiles) -> Result<Vec<usize>, String> {
         let mut cpus = files.labelled_list("/proc/thread-self/status", "Cpus_allowed_list:")?;
         if let Ok(online) = files.list("/sys/devices/system/cpu/online") {

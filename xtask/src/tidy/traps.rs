@@ -3,7 +3,7 @@
 
 use super::{finding::Finding, source::SourceFile};
 
-/// What stops a script.
+/// The signals that stop a script.
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
 
 /// Applies the rule to every script.

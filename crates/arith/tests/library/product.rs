@@ -19,7 +19,7 @@ fn numbers(count: usize, len: usize, n: &BigUint) -> Vec<Vec<u8>> {
     (0..count).map(|_| number()).collect()
 }
 
-/// What the products take.
+/// The numbers as slices, which the products take.
 fn slices(numbers: &[Vec<u8>]) -> impl Iterator<Item = &[u8]> {
     numbers.iter().map(|number| &number[..])
 }

@@ -94,7 +94,7 @@ impl Plausibility {
     /// The time that a block may take for calls that are asked for by their count: twice what is to be expected after a
     /// run over all inputs.
     pub(super) fn counted_calls(&self, plan: &BlockPlan) -> Duration {
-        /// What a sample of many batches is made to last, at most.
+        /// The longest that a sample of many batches is made to last.
         const SAMPLE_S: f64 = 0.02;
         let job = &self.job;
         let items = self.input_bytes.checked_div(job.layout().input).unwrap_or(job.batch);

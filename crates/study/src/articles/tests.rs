@@ -137,7 +137,7 @@ fn the_sentences_of_article_d_follow_from_its_tables() {
     assert_eq!(format!("{longer:.1}"), "10.7");
 }
 
-/// What a worker said when it died, or a compiler of kernels, is no template.
+/// Words of a worker that died, or of a compiler of kernels, are no template.
 #[test]
 fn braces_in_a_reason_are_its_own() {
     let evidence = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default());
