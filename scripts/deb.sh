@@ -9,9 +9,10 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
+. scripts/released.sh
 cargo=${CARGO:-cargo}
-target=${CARGO_TARGET_DIR:-target}
-folder=${1:-$target/debian}
+folder=${1:-${CARGO_TARGET_DIR:-target}/debian}
+target=${CARGO_TARGET_DIR:-target}/released
 for program in dpkg-deb cc; do
   command -v $program >/dev/null || { echo "SKIPPED: deb.sh: there is no $program here" >&2; exit 0; }
 done
@@ -28,9 +29,11 @@ lib=usr/lib/$multiarch
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 
-$cargo build --release --locked --package rsalab-openssl-provider
-$cargo rustc --release --locked --package rsalab-c --lib --crate-type staticlib
-$cargo rustc --release --locked --package rsalab-c --lib --crate-type cdylib -- -C "link-arg=-Wl,-soname,$soname"
+build() { released "$@" --release --locked --target-dir "$target"; }
+build $cargo build --package rsalab-openssl-provider
+build $cargo rustc --package rsalab-c --lib --crate-type staticlib
+released $cargo rustc --release --locked --target-dir "$target" --package rsalab-c --lib --crate-type cdylib \
+  -- -C "link-arg=-Wl,-soname,$soname"
 
 rm -rf "$folder"
 mkdir -p "$folder"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the program twice, from clones of the last commit in two folders with two target folders, and compares the bytes.
 #   scripts/reproducible.sh [PACKAGE...]        rsalab unless said; also rsalab-openssl-provider, rsalab-c
-# Names of folders get into a binary by panics' places and generated code: `remapped-rustc.sh`, with which a release is
-# built, gives them names of its own. The same compiler, linker and C compiler are needed: the versions are printed.
+# They are built as releases are (released.sh), for no prefix. The same compiler, linker and C compiler are needed: the
+# versions are printed.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -12,19 +12,16 @@ for package; do packages="$packages --package $package"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-home=${CARGO_HOME:-$HOME/.cargo}
-wrapper=$PWD/scripts/remapped-rustc.sh
 rustc -vV | sed -n 's/^\(release\|host\|commit-hash\)/rustc &/p'
 cc --version | head -n 1
 for place in one another/and/deeper; do
   git clone --quiet --no-hardlinks "$PWD" "$work/$place"
   (
     cd "$work/$place"
-    export CARGO_TARGET_DIR="$PWD/target" CARGO_INCREMENTAL=0
-    export RSALAB_SOURCES="$PWD" RUSTC_WRAPPER="$wrapper"
-    export CFLAGS="-ffile-prefix-map=$PWD=/rsalab -ffile-prefix-map=$home=/cargo ${CFLAGS:-}"
+    . scripts/released.sh
+    export CARGO_TARGET_DIR="$PWD/target" RSALAB_PREFIX=''
     # shellcheck disable=SC2086
-    $cargo build --quiet --release --locked $packages
+    released $cargo build --quiet --release --locked $packages
     cd target/release
     find . -maxdepth 1 -type f \( -perm -u+x -o -name '*.so' \) ! -name '*.d' | sort | xargs -r sha256sum
   ) >"$work/$(basename "$place").sums"

@@ -4,8 +4,8 @@
 #
 # The programs run on other machines than this one: they count on no instruction that not every CPU of its kind has,
 # link the archives of libraries that a system may lack (RSALAB_PORTABLE), and know no folder of this machine
-# (RSALAB_PREFIX is empty). So they have a target folder of their own, target/portable. What cannot be built is not in
-# the wheel, and said.
+# (RSALAB_PREFIX is empty; released.sh). So they have a target folder of their own, target/portable. What cannot be
+# built is not in the wheel, and said.
 #
 # The C library that they ask for is that of the system which they are built on, where it matters: build on the oldest
 # one. The Python package of bindings/python goes into the same wheel, where that is there and can be built.
@@ -14,6 +14,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 . scripts/engines.sh
+. scripts/released.sh
 cargo=${CARGO:-cargo}
 into=${1:-target/wheel}
 build=target/portable
@@ -50,7 +51,7 @@ rm -f "$build/release/rsalab" "$build/release"/rsalab-peer-* "$build/release/lib
   rm -f "$into/programs/rsa_speed_test.jar"
 ) &
 # shellcheck disable=SC2046 # a list of arguments
-RSALAB_PREFIX='' PYO3_NO_PYTHON=1 $cargo build --release --locked --keep-going --target-dir "$build" --package rsalab \
+released env RSALAB_PREFIX='' PYO3_NO_PYTHON=1 $cargo build --release --locked --keep-going --target-dir "$build" --package rsalab \
   ${abi:+--package rsalab-python} \
   $(engine_packages | sed 's/^/--package /') || say "what Cargo could not build, see above, is not in the wheel"
 wait

@@ -5,14 +5,14 @@
 //!
 //! | loss | count | where |
 //! |---|---|---|
-//! | a quota of the control group | periods in which it was throttled | `cpu.stat` of versions 1 and 2 |
+//! | a quota of the control group | how long it was throttled, and in how many periods | `cpu.stat` of versions 1 and 2 |
 //! | other programs on its CPUs | time that its threads could have run and did not, and that others ran | `/proc/PID/task/TID/schedstat`, `/proc/stat` |
 //! | the hypervisor's other guests | ticks stolen from all CPUs | `/proc/stat` |
 //! | a signal, a debugger | that it was stopped or continued | the parent's `waitid` |
 //! | paging | pages that had to be read from a disk | `/proc/PID/stat` |
 //!
 //! A thread that the quota holds back waits in the queue of its CPU like any other: its time is counted as waiting, and
-//! the count of periods tells why. What the clock of the CPU loses is not counted anywhere.
+//! the group's time tells how much of it is the quota's. What the clock of the CPU loses is not counted anywhere.
 //!
 //! What other programs did is known to 10 ms only, and may be little in a short stretch of time although the threads of
 //! the process waited long, for one another: so it counts once it is more than such readings may be wrong by.
@@ -42,6 +42,9 @@ pub struct Losses {
     pub waited_ns: u64,
     /// Periods of the control group's quota in which something in the group was held back.
     pub throttled_periods: u64,
+    /// Time that its control group was held back, on all CPUs together; none where it is not counted.
+    #[serde(default)]
+    pub throttled_ns: Option<u64>,
     /// CPU time of all other processes of the machine, the difference of two counts in parts of 10 ms, so that it may
     /// be below zero; none where it is not counted.
     #[serde(default)]
@@ -85,6 +88,10 @@ impl Losses {
             process_ns: self.process_ns.zip(other.process_ns).map(|(one, other)| one + other),
             waited_ns: self.waited_ns + other.waited_ns,
             throttled_periods: self.throttled_periods + other.throttled_periods,
+            throttled_ns: self
+                .throttled_ns
+                .zip(other.throttled_ns)
+                .map(|(one, other)| one + other),
             others_ns: self.others_ns.zip(other.others_ns).map(|(one, other)| one + other),
             stolen_ns: self.stolen_ns + other.stolen_ns,
             cpus: self.cpus.max(other.cpus),
@@ -105,31 +112,38 @@ impl Losses {
         (UNCERTAIN_NS as f64 * (self.stretches.max(1) as f64).sqrt()) as u64
     }
 
-    /// The share of the time in which its threads could have run that they waited for a CPU, from 0 to 1.
-    pub fn waiting(&self) -> f64 {
-        share(self.waited_ns, self.waited_ns + self.all_cpu_ns())
-    }
-
-    /// As [`waiting`](Self::waiting), of what other programs can have taken: where these did less, its threads waited
-    /// for one another.
-    pub fn waiting_for_others(&self) -> f64 {
-        let others_ns = match self.others_ns {
-            None => u64::MAX,
-            Some(ns) => u64::try_from(ns)
-                .ok()
-                .filter(|ns| *ns >= self.uncertain_ns())
-                .unwrap_or(0),
-        };
-        share(self.waited_ns.min(others_ns), self.waited_ns + self.all_cpu_ns())
-    }
-
-    /// The share of the time in which its threads could have run that they waited for a CPU because of others, and the
-    /// cause.
-    pub fn waiting_for_cpus(&self) -> (f64, Cause) {
-        match self.throttled_periods {
-            0 => (self.waiting_for_others(), Cause::OtherPrograms),
-            _ => (self.waiting(), Cause::Quota),
+    /// What its threads waited because of the quota: as much as its group was held back, or all where only the periods
+    /// are counted.
+    fn waited_for_quota_ns(&self) -> u64 {
+        match (self.throttled_ns, self.throttled_periods) {
+            (Some(ns), _) => self.waited_ns.min(ns),
+            (None, 0) => 0,
+            (None, _) => self.waited_ns,
         }
+    }
+
+    /// What its threads waited because of other programs: the rest, as far as these can have taken it. Where they did
+    /// less, its threads waited for one another.
+    fn waited_for_others_ns(&self) -> u64 {
+        let rest = self.waited_ns - self.waited_for_quota_ns();
+        match self.others_ns {
+            None => rest,
+            Some(ns) => {
+                let others = u64::try_from(ns).ok().filter(|ns| *ns >= self.uncertain_ns());
+                rest.min(others.unwrap_or(0))
+            }
+        }
+    }
+
+    /// A part of what its threads waited, as a share of the time in which they could have run, from 0 to 1.
+    fn of_ready_time(&self, waited_ns: u64) -> f64 {
+        share(waited_ns, self.waited_ns + self.all_cpu_ns())
+    }
+
+    /// The share of the time in which its threads could have run that they waited for a CPU because of a quota or of
+    /// other programs, from 0 to 1.
+    pub fn waiting_for_cpus(&self) -> f64 {
+        self.of_ready_time(self.waited_for_quota_ns() + self.waited_for_others_ns())
     }
 
     /// The share of all CPUs' time that the hypervisor gave to others, from 0 to 1.
@@ -150,7 +164,7 @@ impl Losses {
 
     /// Returns whether at least [`DISTURBED`] of the time was lost, as far as that is known of any process.
     pub fn are_grave(&self) -> bool {
-        self.waiting_for_cpus().0 >= DISTURBED || self.was_stopped
+        self.waiting_for_cpus() >= DISTURBED || self.was_stopped
     }
 
     /// The causes, the gravest first: with the share that was lost to it, where that is known. Empty if less
@@ -161,9 +175,13 @@ impl Losses {
     /// `takes_turns` that it has more threads than CPUs, so that they wait for one another.
     pub fn causes(&self, has_always_work: bool, takes_turns: bool) -> Vec<(Cause, Option<f64>)> {
         let mut causes = Vec::new();
-        let (waiting, cause) = self.waiting_for_cpus();
-        if waiting >= DISTURBED && !(takes_turns && cause == Cause::OtherPrograms) {
-            causes.push((cause, Some(waiting)));
+        let for_quota = self.of_ready_time(self.waited_for_quota_ns());
+        if for_quota >= DISTURBED {
+            causes.push((Cause::Quota, Some(for_quota)));
+        }
+        let for_others = self.of_ready_time(self.waited_for_others_ns());
+        if for_others >= DISTURBED && !takes_turns {
+            causes.push((Cause::OtherPrograms, Some(for_others)));
         }
         let asleep = self.asleep();
         let is_asleep = has_always_work && asleep >= DISTURBED;
@@ -251,12 +269,14 @@ impl Counts {
         }
         let process_ns = self.process_ns.zip(later.process_ns);
         let process_ns = process_ns.map(|(before, after)| after.saturating_sub(before));
+        let throttled = self.throttling.until(&later.throttling);
         Losses {
             wall_ns: (later.at - self.at).as_nanos() as u64,
             cpu_ns,
             process_ns,
             waited_ns,
-            throttled_periods: self.throttling.until(&later.throttling),
+            throttled_periods: throttled.periods,
+            throttled_ns: throttled.ns,
             others_ns: self.machine.busy.zip(later.machine.busy).map(|(before, after)| {
                 let busy_ns = after.saturating_sub(before) * TICK_NS;
                 // The sum of what was seen is exact, and that of the process has everything.

@@ -85,6 +85,17 @@ impl Block {
     pub fn measured_ns(&self) -> u64 {
         self.samples.iter().map(|sample| sample.elapsed_ns).sum()
     }
+
+    /// Time that passed while the samples were taken. Of threads that time their calls side by side, the calls take
+    /// longer together than that.
+    pub fn passed_ns(&self) -> f64 {
+        let (measured_ns, elapsed_ns) = (self.measured_ns() as f64, self.elapsed_ns as f64);
+        let all_ns = measured_ns + self.discarded_ns.unwrap_or(0) as f64;
+        match all_ns > elapsed_ns {
+            true => measured_ns * elapsed_ns / all_ns,
+            false => measured_ns,
+        }
+    }
 }
 
 /// How long a block lasts and how finely it is recorded.

@@ -5,9 +5,18 @@
 
 use crate::system_files::SystemFiles;
 
-/// Periods in which groups that a process is in were held back: of each group on the way to the root.
+/// How often, and how long, groups were held back that a process is in: each group on the way to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Throttling(Vec<(String, u64)>);
+pub(crate) struct Throttling(Vec<(String, Throttled)>);
+
+/// How often, and how long, a group was held back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Throttled {
+    /// Periods in which something in it was.
+    pub(crate) periods: u64,
+    /// Time on all CPUs together; none where it is not counted.
+    pub(crate) ns: Option<u64>,
+}
 
 impl Throttling {
     /// Reads the counts of the groups of a process, whose folder below `/proc` is given.
@@ -16,14 +25,22 @@ impl Throttling {
         Throttling(groups(files, process).iter().filter_map(count).collect())
     }
 
-    /// Periods from `self` to `later`, of the group that was held back most. A group that the process has come to
-    /// meanwhile says nothing of them: it may have been held back for days before.
-    pub(crate) fn until(&self, later: &Throttling) -> u64 {
-        let since = |(folder, count): &(String, u64)| {
+    /// What was added from `self` to `later`, of the group that was held back most. A group that the process has come
+    /// to meanwhile says nothing of it: it may have been held back for days before.
+    pub(crate) fn until(&self, later: &Throttling) -> Throttled {
+        let since = |(folder, after): &(String, Throttled)| {
             let (_, before) = self.0.iter().find(|(known, _)| known == folder)?;
-            Some(count.saturating_sub(*before))
+            Some(Throttled {
+                periods: after.periods.saturating_sub(before.periods),
+                ns: before
+                    .ns
+                    .zip(after.ns)
+                    .map(|(before, after)| after.saturating_sub(before)),
+            })
         };
-        later.0.iter().filter_map(since).max().unwrap_or(0)
+        let each = later.0.iter().filter_map(since);
+        each.max_by_key(|throttled| (throttled.ns, throttled.periods))
+            .unwrap_or_default()
     }
 }
 
@@ -75,11 +92,20 @@ impl Group {
         }
     }
 
-    /// `nr_throttled` has the same name in both versions.
-    fn throttled(&self, files: &SystemFiles) -> Option<u64> {
+    /// `nr_throttled` has the same name in both versions, and the time another, in another unit.
+    fn throttled(&self, files: &SystemFiles) -> Option<Throttled> {
         let text = files.text(format!("{}/cpu.stat", self.folder)).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("nr_throttled "))?;
-        line.trim().parse().ok()
+        let number = |name: &str| {
+            let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok();
+            text.lines().find_map(value)
+        };
+        Some(Throttled {
+            periods: number("nr_throttled")?,
+            ns: match self.version {
+                Version::One => number("throttled_time"),
+                Version::Two => number("throttled_usec").and_then(|us| us.checked_mul(1000)),
+            },
+        })
     }
 }
 
@@ -150,24 +176,43 @@ mod tests {
         let at = |inner: u64, outer: u64, v2: u64| {
             machine.file(
                 "/sys/fs/cgroup/cpu/x/y/cpu.stat",
-                &format!("nr_periods 9\nnr_throttled {inner}\n"),
+                &format!(
+                    "nr_periods 9\nnr_throttled {inner}\nthrottled_time {}\n",
+                    inner * 1_000_000
+                ),
             );
             machine.file(
                 "/sys/fs/cgroup/cpu/x/cpu.stat",
-                &format!("nr_periods 9\nnr_throttled {outer}\nthrottled_time 5\n"),
+                &format!(
+                    "nr_periods 9\nnr_throttled {outer}\nthrottled_time {}\n",
+                    outer * 1_000_000
+                ),
             );
             machine.file(
                 "/sys/fs/cgroup/v2/cpu.stat",
-                &format!("usage_usec 1\nnr_throttled {v2}\nthrottled_usec 3\n"),
+                &format!("usage_usec 1\nnr_throttled {v2}\nthrottled_usec {}\n", v2 * 1_000),
             );
             Throttling::of(&machine.files(), "/proc/7")
         };
+        let throttled = |periods: u64| Throttled {
+            periods,
+            ns: Some(periods * 1_000_000),
+        };
         let before = at(3, 10, 0);
-        assert_eq!(before.until(&at(3, 10, 0)), 0);
-        assert_eq!(before.until(&at(4, 17, 2)), 7);
+        assert_eq!(before.until(&at(3, 10, 0)), throttled(0));
+        assert_eq!(before.until(&at(4, 17, 2)), throttled(7));
+        assert_eq!(before.until(&at(3, 11, 9)), throttled(9));
         let nobody = Throttling::of(&machine.files(), "/proc/8");
-        assert_eq!(nobody.until(&nobody), 0);
+        assert_eq!(nobody.until(&nobody), Throttled::default());
         // Moved to other groups between the two.
-        assert_eq!(nobody.until(&before), 0);
+        assert_eq!(nobody.until(&before), Throttled::default());
+        // Periods without a time.
+        machine.file("/proc/7/cgroup", "0::/v2\n");
+        let bare = |periods: u64| {
+            machine.file("/sys/fs/cgroup/v2/cpu.stat", &format!("nr_throttled {periods}\n"));
+            Throttling::of(&machine.files(), "/proc/7")
+        };
+        let before = bare(1);
+        assert_eq!(before.until(&bare(3)), Throttled { periods: 2, ns: None });
     }
 }

@@ -169,12 +169,12 @@ impl<R: BlockRunner> Decryptor<R> {
     ) -> Result<()> {
         let k = self.modulus_len;
         check_len("the messages", messages.len(), places.len() * k)?;
+        messages.fill(0);
+        places.fill(None);
         make_room(&mut self.encodings, messages.len());
         self.status.resize(places.len(), Status::Done);
         self.runner.run(ciphertexts, &mut self.encodings, &mut self.status)?;
-        messages.fill(0);
         if let Some(item) = self.status.iter().position(|status| *status == Status::Fault) {
-            places.fill(None);
             return Err(Error::Fault { item });
         }
         let items = ciphertexts
@@ -184,7 +184,6 @@ impl<R: BlockRunner> Decryptor<R> {
             .zip(&self.status)
             .zip(places);
         for ((((ciphertext, encoding), message), status), place) in items {
-            *place = None;
             if *status != Status::Done {
                 continue;
             }

@@ -84,7 +84,7 @@ impl Disturbance {
         Some(Disturbance {
             blocks,
             lost: match is_little {
-                true => Some(all.waiting_for_cpus().0),
+                true => Some(all.waiting_for_cpus()),
                 false => known.reduce(f64::max),
             },
             causes: causes.iter().map(|&(cause, lost)| words(cause, lost, quota)).collect(),

@@ -191,6 +191,10 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     fs::write(path, bytes).expect("a file");
 }
 
+pub(crate) fn spki(key: &PublicKey) -> Vec<u8> {
+    encode_public(key, PublicFormat::Spki, Encoding::Der)
+}
+
 pub(crate) fn jwk(key: &PublicKey) -> String {
     write_jwk(key, &Restrictions::default(), &Annotations::default())
 }

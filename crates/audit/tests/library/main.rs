@@ -4,6 +4,7 @@ mod against;
 mod formats;
 mod made;
 mod malformed;
+mod overlooked;
 mod parquet;
 mod planted;
 mod progress;

@@ -114,9 +114,9 @@ fn shown(compared: &Comparison) -> String {
             .render();
         text.push('\n');
     }
-    for sentence in compared.summary() {
+    for sentence in &compared.summary {
         // Names of engines come from files.
-        text += &printable(&sentence);
+        text += &printable(sentence);
         text.push('\n');
     }
     text

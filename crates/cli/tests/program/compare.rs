@@ -68,6 +68,11 @@ fn a_slower_engine_ends_with_the_code_that_was_asked_for() {
     let json: Value = serde_json::from_str(stdout(&json)).expect("it is JSON");
     assert_eq!(json["cells"][0]["values"][1]["change"]["verdict"], "slower");
     assert_eq!(json["studies"][0]["name"], "before.json");
+    let sentences = json["summary"].as_array().expect("sentences");
+    assert!(!sentences.is_empty());
+    for sentence in sentences {
+        assert!(text.contains(sentence.as_str().expect("a text")), "{sentence}\n{text}");
+    }
 }
 
 #[test]

@@ -55,6 +55,17 @@ fn smoke_runs_to_its_report() {
     assert_done(&again);
     let printed: serde_json::Value = serde_json::from_str(stdout(&again)).expect("it is JSON");
     assert_eq!(printed["report"], "elsewhere/report.html");
+    let rankings = printed["rankings"].as_array().expect("a list");
+    assert!(!rankings.is_empty());
+    for ranking in rankings {
+        let engines = ranking["engines"].as_array().expect("a list");
+        let speed = |engine: &serde_json::Value| engine["ops_per_s"]["value"].as_f64().expect("a number");
+        assert!(
+            engines.is_sorted_by(|one, other| speed(one) >= speed(other)),
+            "{ranking}"
+        );
+        assert!(stdout(&done).contains(ranking["title"].as_str().expect("a title")));
+    }
     assert!(fs::read(here.path().join("elsewhere/report.html")).expect("it was made") == page);
     assert_done(&run(here.path(), ["resume", "out"]));
 

@@ -32,6 +32,23 @@ fn each_cause_is_told_from_the_others() {
         ..losses(50, 50)
     };
     assert_eq!(causes(throttled), [(Cause::Quota, Some(0.5))]);
+    // The quota took a part of it, and a program beside took the rest, or less.
+    let both = Losses {
+        throttled_ns: Some(ms(10)),
+        ..throttled
+    };
+    let of_both = [(Cause::OtherPrograms, Some(0.4)), (Cause::Quota, Some(0.1))];
+    assert_eq!((causes(both), both.waiting_for_cpus()), (of_both.to_vec(), 0.5));
+    let others_ns = Some(ms(20) as i64);
+    let of_less = [(Cause::OtherPrograms, Some(0.2)), (Cause::Quota, Some(0.1))];
+    assert_eq!(causes(Losses { others_ns, ..both }), of_less);
+    assert_eq!(both.causes(true, true), [(Cause::Quota, Some(0.1))]);
+    // The group was held back on another CPU, too, where this process was not.
+    let elsewhere = Losses {
+        throttled_ns: Some(ms(90)),
+        ..throttled
+    };
+    assert_eq!(causes(elsewhere), [(Cause::Quota, Some(0.5))]);
     // Somebody else in the group was held back, and this process lost nothing.
     let neighbour = Losses {
         throttled_periods: 1,
@@ -93,8 +110,9 @@ fn stretches_add_up() {
     });
     assert_eq!((both.wall_ns, both.cpu_ns, both.waited_ns), (ms(200), ms(150), ms(50)));
     assert!(both.was_stopped);
-    assert_eq!((both.waiting(), both.major_faults), (0.25, 2));
-    assert_eq!((Losses::default().waiting(), Losses::default().stolen()), (0.0, 0.0));
+    assert_eq!((both.waiting_for_cpus(), both.major_faults), (0.25, 2));
+    let none = Losses::default();
+    assert_eq!((none.waiting_for_cpus(), none.stolen()), (0.0, 0.0));
 }
 
 #[test]

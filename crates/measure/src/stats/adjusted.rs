@@ -170,6 +170,7 @@ struct Sums {
     samples: f64,
     operations: f64,
     ns: f64,
+    passed_ns: f64,
     count: f64,
     ns_squared: f64,
     count_squared: f64,
@@ -179,7 +180,7 @@ struct Sums {
 impl Sums {
     fn of(counted: &CountedBlock<'_>) -> Sums {
         let samples = counted.block.samples.iter().zip(counted.counts);
-        Sums::total(samples.map(|(sample, &count)| {
+        let sums = Sums::total(samples.map(|(sample, &count)| {
             let operations = sample.operations as f64;
             let (ns, count) = (sample.elapsed_ns as f64, count as f64);
             Sums {
@@ -190,8 +191,13 @@ impl Sums {
                 ns_squared: ns * ns / operations,
                 count_squared: count * count / operations,
                 ns_count: ns * count / operations,
+                passed_ns: 0.0,
             }
-        }))
+        }));
+        Sums {
+            passed_ns: counted.block.passed_ns(),
+            ..sums
+        }
     }
 
     /// None if a block is not counted.
@@ -217,6 +223,7 @@ impl Sums {
             samples: self.samples + other.samples * times,
             operations: self.operations + other.operations * times,
             ns: self.ns + other.ns * times,
+            passed_ns: self.passed_ns + other.passed_ns * times,
             count: self.count + other.count * times,
             ns_squared: self.ns_squared + other.ns_squared * times,
             count_squared: self.count_squared + other.count_squared * times,
@@ -247,7 +254,8 @@ impl Sums {
     fn corrected_rate_per_second(&self, expected: f64) -> Option<f64> {
         let excess = self.count / self.operations - expected;
         let ns = self.ns / self.operations - self.slope()? * excess;
-        (ns > 0.0).then(|| 1e9 / ns)
+        // Threads that time their calls side by side do more in the time that passes.
+        (ns > 0.0).then(|| 1e9 / ns * self.ns / self.passed_ns)
     }
 }
 

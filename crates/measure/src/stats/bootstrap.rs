@@ -86,7 +86,7 @@ pub(super) fn paired<'a, T>(
 }
 
 /// Operations and time of each block.
-struct Work(Vec<(u64, u64)>);
+struct Work(Vec<(u64, f64)>);
 
 impl Work {
     fn of<B: Borrow<Block>>(blocks: &[&B]) -> Self {
@@ -94,7 +94,7 @@ impl Work {
             blocks
                 .iter()
                 .map(|&block| block.borrow())
-                .map(|block| (block.operations(), block.measured_ns()))
+                .map(|block| (block.operations(), block.passed_ns()))
                 .collect(),
         )
     }
@@ -119,7 +119,7 @@ impl Work {
             |(operations, ns), (&(block_operations, block_ns), &count)| {
                 (
                     operations + block_operations as f64 * f64::from(count),
-                    ns + block_ns as f64 * f64::from(count),
+                    ns + block_ns * f64::from(count),
                 )
             },
         );
@@ -233,6 +233,25 @@ mod tests {
         assert_eq!(super::rate(&references, &Bootstrap::default()), Some(rate));
         assert_eq!(super::rate::<Block>(&[], &Bootstrap::default()), None);
         assert_eq!(super::rate(&[block(&[])], &Bootstrap::default()), None);
+    }
+
+    /// Two threads that time their own calls, of which one is discarded each, do twice as much as one.
+    #[test]
+    fn calls_side_by_side_are_not_added_up() {
+        let side_by_side = Block {
+            discarded_operations: 2,
+            discarded_ns: Some(2000),
+            elapsed_ns: 3000,
+            ..block(&[(1, 1000), (1, 1000), (1, 1000), (1, 1000)])
+        };
+        assert_eq!(side_by_side.passed_ns(), 2000.0);
+        assert_eq!(side_by_side.with_discarded().passed_ns(), 3000.0);
+        let rate = rate(&[side_by_side.clone()], &Bootstrap::default()).unwrap();
+        assert!((rate.value - 2e6).abs() < 1e-3, "{rate:?}");
+        let one = block(&[(1, 1000), (1, 1000)]);
+        assert_eq!(one.passed_ns(), 2000.0);
+        let ratio = ratio_of_rates(&[side_by_side], &[one], &Bootstrap::default()).unwrap();
+        assert!((ratio.value - 2.0).abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]

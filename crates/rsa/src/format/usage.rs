@@ -79,7 +79,8 @@ impl Usage {
 }
 
 /// Returns whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key
-/// has room for is long enough: a key with less room than it asks for signs nothing.
+/// has room for is taken for long enough. It is not where the modulus has less room than the key's file asks for, as
+/// one of 512 bits has for SHA-256.
 fn is_within(pss: &Pss, own: &Pss) -> bool {
     let is_long_enough = match pss.salt_len {
         SaltLen::Max => true,

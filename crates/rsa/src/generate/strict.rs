@@ -110,6 +110,7 @@ pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
 ) -> Result<PrimePair> {
+    check_parameters(two_primes(bits), e)?;
     let mut search = Search::new(bits, e, rng, backend)?;
     let mut rest = candidates.chunks_exact(prime_len(bits));
     let mut prime = || {

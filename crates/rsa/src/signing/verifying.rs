@@ -45,6 +45,7 @@ impl<R: BlockRunner> Verifier<R> {
     /// If the lengths of the buffers do not belong together.
     pub fn verify(&mut self, digests: &[u8], signatures: &[u8], is_valid: &mut [bool]) -> Result<()> {
         check_len("the digests", digests.len(), is_valid.len() * self.digest_len)?;
+        is_valid.fill(false);
         self.powers.resize(signatures.len(), 0);
         self.status.resize(is_valid.len(), Status::Done);
         self.runner.run(signatures, &mut self.powers, &mut self.status)?;

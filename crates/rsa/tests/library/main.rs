@@ -4,6 +4,7 @@ mod backend;
 mod batches;
 mod blind;
 mod bulk;
+mod failing;
 mod fixed_keys;
 mod format;
 mod kernels;

@@ -35,7 +35,9 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     let machine = entry.sessions.first().map(|session| &session.machine);
     let virtual_machine = machine.and_then(|machine| machine.hypervisor.as_deref());
     let mut text = format!(
-        "\n[{name}]({name}): {}, {}, {}, rsalab {}{}.\n\n",
+        "\n[{}]({}): {}, {}, {}, rsalab {}{}.\n\n",
+        plain(name),
+        target(name),
         plain(&entry.title),
         number::counted(entry.sessions.len(), "session"),
         number::counted(cells, "cell"),
@@ -72,8 +74,29 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     text
 }
 
+/// The target of a link to a file: every byte that may mean something else in a path is encoded (RFC 3986, section 2.3).
+fn target(name: &str) -> String {
+    let encoded = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    name.bytes().map(encoded).collect()
+}
+
 /// Text that somebody sent, without markup.
 fn plain(text: &str) -> String {
     let is_plain = |c: &char| c.is_alphanumeric() || " ,.:;+-_/()=#@®™".contains(*c);
     text.chars().filter(is_plain).take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_puts_nothing_into_the_page() {
+        assert_eq!(target("zen4-peers.json.gz"), "zen4-peers.json.gz");
+        assert_eq!(target("a b](x).gz"), "a%20b%5D%28x%29.gz");
+        assert_eq!(plain("a b](<b>x</b>).gz"), "a b(bx/b).gz");
+    }
 }

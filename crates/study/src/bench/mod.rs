@@ -106,7 +106,7 @@ pub fn run(
         GroupWork {
             cells,
             open: cells,
-            expected_s: group.measure.expected_s(&group.job),
+            expected_s: group.expected_s() * request.launches as f64,
         }
     };
     let mut progress = RunProgress::of(groups.iter().map(work));

@@ -22,8 +22,6 @@ mod page;
 mod tests;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rsalab_engines::Job;
 
 use crate::{
@@ -47,7 +45,7 @@ impl Comparison {
                 if !cells.iter().any(|cell| cell.job == *job && cell.engine == row.engine) {
                     let values = reports.iter().map(|(_, report)| value(report, job, &row.engine));
                     cells.push(Cell {
-                        title: crate::plan::title(job),
+                        title: String::new(),
                         job: job.clone(),
                         engine: row.engine.clone(),
                         values: values.collect(),
@@ -55,7 +53,11 @@ impl Comparison {
                 }
             }
         }
-        tell_titles_apart(&mut cells);
+        // A page, or Bencher, would take jobs with one title for one.
+        let titles = crate::plan::titles(cells.iter().map(|cell| &cell.job));
+        for (cell, title) in cells.iter_mut().zip(titles) {
+            cell.title = title;
+        }
         let mut studies: Vec<Subject> = reports.iter().map(|(name, report)| Subject::of(name, report)).collect();
         for place in 1..studies.len() {
             let is_same_machine = studies[place].machine == studies[0].machine;
@@ -67,25 +69,14 @@ impl Comparison {
         for cell in &mut cells {
             cell.compare(&studies, compared.max(1), control_engine);
         }
-        Comparison {
+        let mut comparison = Comparison {
             studies,
             cells,
             confidence: CONFIDENCE,
-        }
-    }
-}
-
-/// Says more of jobs that have one title: a page, or Bencher, would take them for one.
-fn tell_titles_apart(cells: &mut [Cell]) {
-    let mut jobs: BTreeMap<&str, &Job> = BTreeMap::new();
-    let mut twins: BTreeSet<String> = BTreeSet::new();
-    for cell in cells.iter() {
-        if *jobs.entry(&cell.title).or_insert(&cell.job) != &cell.job {
-            twins.insert(cell.title.clone());
-        }
-    }
-    for cell in cells.iter_mut().filter(|cell| twins.contains(&cell.title)) {
-        cell.title = crate::plan::full_title(&cell.job);
+            summary: Vec::new(),
+        };
+        comparison.summary = comparison.sentences();
+        comparison
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
     /// The confidence that all intervals of changes have together.
     pub confidence: f64,
+    /// The answer in sentences.
+    pub summary: Vec<String>,
 }
 
 /// One study.

@@ -25,7 +25,7 @@ pub fn html(comparison: &Comparison) -> String {
         studies: comparison.studies.iter().map(Study::of).collect(),
         tables,
         confidence: number::percent(comparison.confidence),
-        summary: comparison.summary(),
+        summary: comparison.summary.clone(),
         version: crate::version::VERSION,
         style: report::STYLE,
     };

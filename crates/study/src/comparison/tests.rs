@@ -92,7 +92,7 @@ fn a_change_is_told_from_drift() {
     assert_eq!(control.engines, ["gmp"]);
     assert!((control.moved.value - 1.004).abs() < 1e-9 && !control.is_void());
     assert_eq!(
-        both.summary(),
+        both.summary,
         [
             "Of 3 cells that both have: 1 slower, 2 no change.",
             "From a to b, engines that did not change (gmp) became 1.004 times as fast.",
@@ -114,7 +114,7 @@ fn a_machine_that_changed_makes_changes_void() {
         verdicts(&both).iter().all(|(_, verdict)| *verdict == Verdict::Void),
         "{both:?}"
     );
-    assert!(both.summary()[1].contains("changes of others are void"));
+    assert!(both.summary[1].contains("changes of others are void"));
     // The engine whose change is looked for is no control.
     let both = compared(
         vec![("a", report_of("X", BEFORE)), ("b", report_of("X", &after))],
@@ -122,7 +122,7 @@ fn a_machine_that_changed_makes_changes_void() {
     );
     assert_eq!(both.studies[1].control, None);
     assert!(verdicts(&both).iter().all(|(_, verdict)| *verdict == Verdict::Slower));
-    assert!(both.summary()[1].contains("no engine is known not to have changed"));
+    assert!(both.summary[1].contains("no engine is known not to have changed"));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_cell_of_an_engine_that_did_not_change_is_never_faster_or_slower() {
     assert_eq!(verdict_of(&usual, "own 1024"), Verdict::Slower);
     assert_eq!(verdict_of(&usual, "gmp 3072"), Verdict::Control);
     assert_eq!(
-        usual.summary(),
+        usual.summary,
         [
             "Of 4 cells that both have: 1 slower, 2 no change, 1 moved, though the engine did not change.",
             "From a to b, engines that did not change (gmp) became 1.000 times as fast. The one that moved most became \
@@ -205,6 +205,6 @@ fn jobs_that_differ_in_what_titles_leave_out_are_two() {
 fn reports_without_a_common_cell_say_so() {
     let other = report_of("X", &[("openssl", 3072, 1.0)]);
     let both = compared(vec![("a", report_of("X", BEFORE)), ("b", other)], None);
-    assert!(both.summary()[0].contains("no cell in common"));
+    assert!(both.summary[0].contains("no cell in common"));
     assert!(report::html(&report_of("X", BEFORE)).contains("A study"));
 }

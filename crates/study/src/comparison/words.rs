@@ -5,7 +5,7 @@ use crate::number;
 
 impl Comparison {
     /// The answer in sentences: what changed in how many cells, and what the machine did meanwhile.
-    pub fn summary(&self) -> Vec<String> {
+    pub(super) fn sentences(&self) -> Vec<String> {
         let count = |verdict| self.count(verdict);
         let compared: usize = self.cells.iter().map(Cell::compared).sum();
         // What was measured on another machine has a sentence of its own.

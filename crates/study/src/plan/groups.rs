@@ -1,5 +1,7 @@
 //! A plan unfolded: groups of cells that are measured interleaved.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rsalab_engines::{Job, Mode, Op};
 
 use super::{Article, DEFAULT_EXPONENT, Engines, Grid, Host, Measure, Message, Plan, PlanError};
@@ -27,6 +29,14 @@ pub struct Cell {
     pub job: Job,
 }
 
+impl Group {
+    /// Seconds that its cells are expected to be measured for, together.
+    pub(crate) fn expected_s(&self) -> f64 {
+        let engines = self.cells.iter().map(|cell| &cell.engine);
+        engines.map(|engine| self.measure.expected_s(&self.job, engine)).sum()
+    }
+}
+
 impl Plan {
     /// Seconds that the plan is expected to take on a machine, or a part of it, beside what workers take to get ready.
     ///
@@ -37,8 +47,7 @@ impl Plan {
         let own = (0..)
             .zip(&groups)
             .filter(|(place, _)| part.is_none_or(|part| part.has(*place)));
-        let each = own.map(|(_, group)| group.cells.len() as f64 * group.measure.expected_s(&group.job));
-        Ok(each.sum())
+        Ok(own.map(|(_, group)| group.expected_s()).sum())
     }
 
     /// The plan's groups on a machine, after checking it; in the order in which they run.
@@ -68,8 +77,26 @@ pub fn title(job: &Job) -> String {
     title_without(job, &[])
 }
 
-/// The title with what it leaves out: for jobs that have one title without it.
-pub(crate) fn full_title(job: &Job) -> String {
+/// The titles of jobs, each with what [`title`] leaves out where others have the same without it: a reader would take
+/// them for one.
+pub(crate) fn titles<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Vec<String> {
+    let titles: Vec<String> = jobs.clone().map(title).collect();
+    let mut first: BTreeMap<&str, &Job> = BTreeMap::new();
+    let mut twins: BTreeSet<&str> = BTreeSet::new();
+    for (title, job) in titles.iter().zip(jobs.clone()) {
+        if *first.entry(title).or_insert(job) != job {
+            twins.insert(title);
+        }
+    }
+    let told_apart = |(title, job): (&String, &Job)| match twins.contains(title.as_str()) {
+        true => full_title(job),
+        false => title.clone(),
+    };
+    titles.iter().zip(jobs).map(told_apart).collect()
+}
+
+/// The title with what it leaves out.
+fn full_title(job: &Job) -> String {
     let blocks = job.op.is_text().then(|| number::counted(job.block_symbols, "symbol"));
     let parts = [
         Some(title(job)),

@@ -56,6 +56,6 @@ pub use self::{
     seed::{BadSeed, Seed},
 };
 pub(crate) use self::{
-    groups::{Dimension, full_title, title_without},
+    groups::{Dimension, title_without, titles},
     message::scaled_message,
 };

@@ -28,6 +28,8 @@ pub(crate) struct BlockDigest {
     pub(crate) operations: u64,
     /// Time of its samples; of all threads together where each timed its own calls.
     pub(crate) measured_ns: u64,
+    /// Time that passed meanwhile.
+    pub(crate) passed_ns: f64,
     /// Ticks of its samples.
     pub(crate) ticks: Option<u64>,
     /// Wall time of the block.
@@ -68,6 +70,7 @@ impl Digest {
             BlockDigest {
                 operations: block.operations(),
                 measured_ns: block.measured_ns(),
+                passed_ns: block.passed_ns(),
                 ticks: block.samples.iter().map(|sample| sample.tsc_ticks).sum(),
                 elapsed_ns: block.elapsed_ns,
                 cpu: taken.report.cpu,

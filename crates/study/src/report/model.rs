@@ -22,7 +22,7 @@ use crate::{
     compare,
     cpus::Cpus,
     number,
-    plan::{Article, Plan},
+    plan::{self, Article, Plan},
     shell,
     store::{GroupRecord, SentinelRecord, SessionRecord, Store, StoreError, StudyRecord},
 };
@@ -152,12 +152,14 @@ impl Report {
         let mut on_one_thread = OnOneThread::new(store, &records);
         let mut groups = Vec::new();
         let mut findings = Vec::new();
-        for record in &records {
+        let titles = plan::titles(records.iter().map(|record| &record.job));
+        for (record, title) in records.iter().zip(titles) {
             let blocks = store.blocks(record.id)?;
             let measured = measured(record, &blocks);
             let speedups = on_one_thread.speedups(record, &blocks)?;
             let interrupted = store.interrupted_blocks(record.id)?;
             let group = Group {
+                title,
                 article: article_of(&record.job),
                 ..Group::of(record, &measured, &interrupted, speedups, quota)
             };

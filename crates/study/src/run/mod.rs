@@ -160,10 +160,12 @@ fn order_seed(seed: &[u8; 32], group: i64) -> u64 {
 }
 
 fn work(group: &GroupRecord) -> GroupWork {
-    let open = group.cells.iter().filter(|cell| cell.state.is_open()).count();
+    let open = || group.cells.iter().filter(|cell| cell.state.is_open());
     GroupWork {
         cells: group.cells.len(),
-        open,
-        expected_s: group.measure.expected_s(&group.job),
+        open: open().count(),
+        expected_s: open()
+            .map(|cell| group.measure.expected_s(&group.job, &cell.engine))
+            .sum(),
     }
 }

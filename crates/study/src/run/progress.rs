@@ -5,32 +5,24 @@ use std::time::Duration;
 use super::observer::Progress;
 
 /// The work of one group as its progress is counted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GroupWork {
     /// All its cells.
     pub(crate) cells: usize,
     /// The cells that are still to be done.
     pub(crate) open: usize,
-    /// Seconds for which each is expected to be measured.
+    /// Seconds for which these are expected to be measured, together.
     pub(crate) expected_s: f64,
 }
 
 impl GroupWork {
     /// The work of groups that are measured together.
     pub(super) fn of_all(groups: impl Iterator<Item = GroupWork>) -> GroupWork {
-        let sum = groups.fold((0, 0, 0.0), |(cells, open, seconds), group| {
-            (cells + group.cells, open + group.open, seconds + group.seconds())
-        });
-        let (cells, open, seconds) = sum;
-        GroupWork {
-            cells,
-            open,
-            expected_s: seconds / open.max(1) as f64,
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        self.open as f64 * self.expected_s
+        groups.fold(GroupWork::default(), |sum, group| GroupWork {
+            cells: sum.cells + group.cells,
+            open: sum.open + group.open,
+            expected_s: sum.expected_s + group.expected_s,
+        })
     }
 }
 
@@ -59,7 +51,7 @@ impl RunProgress {
         groups.fold(RunProgress::default(), |run, share| RunProgress {
             cells: run.cells + share.cells,
             cells_closed: run.cells_closed + share.cells - share.open,
-            waiting_s: run.waiting_s + share.seconds(),
+            waiting_s: run.waiting_s + share.expected_s,
             ..run
         })
     }
@@ -71,7 +63,7 @@ impl RunProgress {
             self.complete_s += self.present_s;
             self.taken_s += self.present_taken_s;
         }
-        self.present_s = share.seconds();
+        self.present_s = share.expected_s;
         self.present_taken_s = 0.0;
         self.waiting_s -= self.present_s;
         self.done = 0.0;
@@ -115,7 +107,7 @@ mod tests {
             GroupWork {
                 cells: 3,
                 open: 2,
-                expected_s: 10.0,
+                expected_s: 20.0,
             },
             GroupWork {
                 cells: 1,

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, env, path::Path};
 
+use rsalab_engines::Job;
 use rsalab_measure::Estimate;
 use rsalab_study::{
     VERSION, number,
@@ -28,11 +29,44 @@ struct Summary {
     cells: BTreeMap<String, usize>,
     /// Left out of every figure, because something outside kept the worker from running.
     interrupted_blocks: usize,
+    /// Of all jobs but those of articles, whose tables are in the report's own JSON.
+    rankings: Vec<Ranking>,
     findings: Vec<Finding>,
+}
+
+/// The engines of a job, the fastest first.
+#[derive(Serialize)]
+struct Ranking {
+    title: String,
+    job: Job,
+    engines: Vec<Ranked>,
+}
+
+#[derive(Serialize)]
+struct Ranked {
+    engine: String,
+    ops_per_s: Estimate,
+}
+
+impl Ranking {
+    fn of(group: &Group) -> Ranking {
+        let ranked = |row: &Row| {
+            Some(Ranked {
+                engine: row.engine.clone(),
+                ops_per_s: row.figures.as_ref()?.ops_per_s,
+            })
+        };
+        Ranking {
+            title: group.title.clone(),
+            job: group.job.clone(),
+            engines: group.fastest_first().into_iter().filter_map(ranked).collect(),
+        }
+    }
 }
 
 /// Prints the findings, and the path of the page with the rest.
 pub(super) fn print(directory: &Path, report: Report, page: &Path, json: &JsonOption) -> Result<()> {
+    let rankings: Vec<Ranking> = ranked(&report).map(Ranking::of).collect();
     if json.json {
         return output::json(&Summary {
             program_version: VERSION,
@@ -45,10 +79,11 @@ pub(super) fn print(directory: &Path, report: Report, page: &Path, json: &JsonOp
                 .flat_map(|group| &group.rows)
                 .map(|row| row.interrupted_blocks)
                 .sum(),
+            rankings,
             findings: report.findings,
         });
     }
-    let mut text = rankings(&report);
+    let mut text = shown(&rankings);
     for finding in &report.findings {
         text += &printable(&finding.sentence);
         text.push('\n');
@@ -68,31 +103,27 @@ pub(super) fn print_into(arguments: &arguments::Report) -> Result<()> {
     output::print(arguments.json.json, &Into { into }, || text.unwrap_or_default())
 }
 
-/// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are
-/// on the page.
-fn rankings(report: &Report) -> String {
-    const MOST: usize = 8;
+/// Jobs whose engines are ranked. An article's tables are on the page.
+fn ranked(report: &Report) -> impl Iterator<Item = &Group> {
     let is_ranked = |group: &&Group| group.article.is_none() && group.base().is_some();
-    let groups: Vec<&Group> = report.groups.iter().filter(is_ranked).collect();
-    if groups.len() > MOST {
-        return String::new();
-    }
-    groups.into_iter().map(ranking).collect()
+    report.groups.iter().filter(is_ranked)
 }
 
-fn ranking(group: &Group) -> String {
-    let mut rows = group.fastest_first();
-    rows.retain(|row| row.figures.is_some());
-    let speed = |row: &&Row, text: fn(&Estimate) -> String| {
-        let figures = row.figures.as_ref();
-        figures.map_or_else(String::new, |figures| text(&figures.ops_per_s))
+/// Tables of the rankings, where these are few enough to be read in a terminal.
+fn shown(rankings: &[Ranking]) -> String {
+    const MOST: usize = 8;
+    if rankings.len() > MOST {
+        return String::new();
+    }
+    let table = |ranking: &Ranking| {
+        let table = Table::of(&ranking.engines)
+            .left("engine", |ranked| ranked.engine.clone())
+            .right("per second", |ranked| number::significant(ranked.ops_per_s.value))
+            .left("interval", |ranked| number::interval(&ranked.ops_per_s))
+            .render();
+        format!("{}\n{table}\n", printable(&ranking.title))
     };
-    let table = Table::of(&rows)
-        .left("engine", |row| row.engine.clone())
-        .right("per second", |row| speed(row, |it| number::significant(it.value)))
-        .left("interval", |row| speed(row, number::interval))
-        .render();
-    format!("{}\n{table}\n", printable(&group.title))
+    rankings.iter().map(table).collect()
 }
 
 /// A command about a study, to be pasted into a shell.

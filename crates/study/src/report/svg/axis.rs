@@ -39,7 +39,7 @@ impl Axis {
     fn new(shown: (f64, f64), even: (f64, f64), is_log: bool, ends: (f64, f64)) -> Axis {
         let (low, high) = match is_log {
             true => log_range(shown.0, shown.1),
-            false => even,
+            false => even_range(even.0, even.1),
         };
         Axis {
             low,
@@ -109,10 +109,25 @@ pub(super) fn place_label(place: f64) -> String {
     }
 }
 
+/// Values that are closer together than this share of them are shown as one: between them is no room for marks.
+const NARROW: f64 = 1e-6;
+
 /// A logarithmic range with a margin on both sides.
 fn log_range(low: f64, high: f64) -> (f64, f64) {
-    let margin = if high > low { (high / low).powf(0.06) } else { 2.0 };
+    let margin = match high / low > 1.0 + NARROW {
+        true => (high / low).powf(0.06),
+        false => 2.0,
+    };
     (low / margin, high * margin)
+}
+
+/// A linear range, wider where its ends are almost one.
+fn even_range(low: f64, high: f64) -> (f64, f64) {
+    let size = low.abs().max(high.abs());
+    match high - low > size * NARROW {
+        true => (low, high),
+        false => (low - size / 1000.0, high + size / 1000.0),
+    }
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -173,6 +188,22 @@ mod tests {
         assert_eq!(decade_marks(1.0, 1e6, 3.0), [1.0, 100.0, 1e4, 1e6]);
         assert!(decade_marks(1024.0, 4096.0, 6.0).len() >= 2);
         assert!(decade_marks(6.0, 7.0, 6.0).len() >= 2);
+    }
+
+    #[test]
+    fn values_that_differ_in_the_last_bit_have_an_axis() {
+        for value in [1e-17_f64, 1.0, 2048.0, 1e17, -1e17] {
+            for end in [value, value.next_up()] {
+                let even = Axis::new((value, end), (value, end), false, (0.0, 100.0));
+                let log = (value > 0.0).then(|| Axis::new((value, end), (value, end), true, (0.0, 100.0)));
+                for axis in log.into_iter().chain([even]) {
+                    assert!((axis.place(value) - 50.0).abs() < 1.0, "{axis:?}");
+                    let marks = axis.marks(7.0);
+                    assert!((1..20).contains(&marks.len()), "{axis:?}: {marks:?}");
+                    assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
+                }
+            }
+        }
     }
 
     #[test]
