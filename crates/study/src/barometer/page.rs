@@ -74,7 +74,8 @@ fn of_entry(name: &str, entry: &Entry) -> String {
     text
 }
 
-/// The target of a link to a file: every byte that may mean something else in a path is encoded (RFC 3986, section 2.3).
+/// The target of a link to a file: every byte that may mean something else in a path is encoded (RFC 3986, section
+/// 2.3).
 fn target(name: &str) -> String {
     let encoded = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         true => char::from(byte).to_string(),
