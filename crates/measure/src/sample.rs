@@ -1,5 +1,7 @@
 //! Samples, the blocks they come in, and the one loop that times them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, Clock};
@@ -65,20 +67,25 @@ impl Block {
         self.samples.iter().map(|sample| sample.operations).sum()
     }
 
-    /// This with its discarded calls as one more sample, where their time is known: what was done from its beginning to
-    /// its end. The part that is discarded is short, so that a pause in it ends it: of a process that is held back
-    /// again and again, blocks without it have too few of the pauses.
-    pub fn with_discarded(&self) -> Block {
-        let mut block = self.clone();
-        if let Some(elapsed_ns) = self.discarded_ns.filter(|_| self.discarded_operations > 0) {
-            block.samples.push(Sample {
-                elapsed_ns,
-                tsc_ticks: None,
-                operations: self.discarded_operations,
-            });
-            (block.discarded_operations, block.discarded_ns) = (0, Some(0));
+    /// This as one sample: what was done from its beginning to its end, where the time of what was discarded is known.
+    /// The part that is discarded is short, so that a pause in it ends it: of a process that is held back again and
+    /// again, blocks without it have too few of the pauses. Nor is a pause in a sample where several threads wait for
+    /// the one that begins the next.
+    pub fn as_one_sample(&self) -> Cow<'_, Block> {
+        if self.discarded_ns.is_none() || self.samples.is_empty() {
+            return Cow::Borrowed(self);
         }
-        block
+        let all = Sample {
+            elapsed_ns: self.elapsed_ns,
+            tsc_ticks: None,
+            operations: self.operations() + self.discarded_operations,
+        };
+        Cow::Owned(Block {
+            samples: vec![all],
+            discarded_operations: 0,
+            discarded_ns: Some(0),
+            ..*self
+        })
     }
 
     /// Time of all samples.

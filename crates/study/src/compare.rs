@@ -180,11 +180,11 @@ fn bootstrap(confidence: f64) -> Bootstrap {
     }
 }
 
-/// Blocks as speeds are made of them: from a disturbed one nothing is left out, since it is in the short beginning that
-/// is discarded where pauses would get lost.
+/// Blocks as speeds are made of them: from a disturbed one nothing is left out, since pauses would get lost in the
+/// short beginning that is discarded, and between samples.
 fn whole<'a>(blocks: &[&'a TakenBlock]) -> Vec<Cow<'a, Block>> {
     let whole = |taken: &&'a TakenBlock| match taken.losses.is_some_and(|losses| losses.are_grave()) {
-        true => Cow::Owned(taken.report.block.with_discarded()),
+        true => taken.report.block.as_one_sample(),
         false => Cow::Borrowed(&taken.report.block),
     };
     blocks.iter().map(whole).collect()

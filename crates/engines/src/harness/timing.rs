@@ -93,17 +93,28 @@ impl<'a> TimingThread<'a> {
         let mut samples: Vec<Sample> = Vec::new();
         let mut outputs = Vec::new();
         let (mut discarded_operations, mut discarded_ns) = (0, 0);
-        // Without a count, a call of each thread at a time until the time is up.
-        let task = plan.calls.map_or(shared.reports.len(), |calls| {
-            usize::try_from(calls).unwrap_or(usize::MAX - 1).max(1)
-        });
+        let threads = shared.reports.len();
+        let counted = plan
+            .calls
+            .map(|calls| usize::try_from(calls).unwrap_or(usize::MAX - 1).max(1));
         let mut measured_from_ns = None;
         loop {
-            let is_warm = clock.now_ns() - started_ns >= plan.discard_ns;
-            let round = if is_warm { task } else { shared.reports.len() };
+            let now_ns = clock.now_ns();
+            let is_warm = now_ns - started_ns >= plan.discard_ns;
             if is_warm && measured_from_ns.is_none() {
-                measured_from_ns = Some(clock.now_ns());
+                measured_from_ns = Some(now_ns);
             }
+            let round = match (counted, measured_from_ns) {
+                (Some(calls), Some(_)) => calls,
+                // Without a count, a call of each thread, then as many as are expected to last until the time is up:
+                // after each round threads wait for the slowest.
+                (None, Some(from_ns)) => {
+                    let spent_ns = now_ns - from_ns;
+                    let left_ns = plan.min_ns.saturating_sub(spent_ns);
+                    threads * calls_in(left_ns, spent_ns, samples.len() / threads)
+                }
+                (_, None) => threads,
+            };
             for report in self.untimed(round)? {
                 outputs.extend(report.outputs);
                 for (sample, tests) in report.calls {
@@ -263,6 +274,16 @@ fn tests_of_samples(calls: &[Call], block: &Block) -> Vec<u64> {
         .map(|sample| tests_of(sample.operations))
         .collect::<Option<_>>()
         .unwrap_or_default()
+}
+
+/// Calls of a thread that are expected to take so long, after so many that took `spent_ns`: at least one, and no more
+/// than there is room for.
+fn calls_in(left_ns: u64, spent_ns: u64, done: usize) -> usize {
+    const MOST: u64 = 1000;
+    let calls = (u128::from(left_ns) * done as u128)
+        .checked_div(u128::from(spent_ns))
+        .map_or(1, |calls| u64::try_from(calls).unwrap_or(u64::MAX));
+    calls.clamp(1, MOST) as usize
 }
 
 #[cfg(test)]

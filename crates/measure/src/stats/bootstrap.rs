@@ -245,7 +245,7 @@ mod tests {
             ..block(&[(1, 1000), (1, 1000), (1, 1000), (1, 1000)])
         };
         assert_eq!(side_by_side.passed_ns(), 2000.0);
-        assert_eq!(side_by_side.with_discarded().passed_ns(), 3000.0);
+        assert_eq!(side_by_side.as_one_sample().passed_ns(), 3000.0);
         let rate = rate(&[&side_by_side], &Bootstrap::default()).unwrap();
         assert!((rate.value - 2e6).abs() < 1e-3, "{rate:?}");
         let one = block(&[(1, 1000), (1, 1000)]);
