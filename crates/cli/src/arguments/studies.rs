@@ -174,8 +174,8 @@ pub(crate) struct Compare {
     /// version and code path are the same in both.
     #[arg(long, value_name = "ENGINE")]
     pub(crate) control: Option<String>,
-    /// End with exit code 4 if a cell became slower, or changed at all, or if changes are void because the machine
-    /// changed.
+    /// End with exit code 4 if a cell became slower, or changed at all, or failed, or if changes are void because the
+    /// machine changed.
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_if: Option<FailIf>,
     /// Also write the comparison as a page, of one file that needs nothing else.
@@ -191,9 +191,9 @@ pub(crate) struct Compare {
 /// The change that ends the program with a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailIf {
-    /// A cell became slower.
+    /// A cell became slower, or failed.
     Slower,
-    /// A cell became slower or faster.
+    /// A cell became slower or faster, or failed.
     Changed,
 }
 

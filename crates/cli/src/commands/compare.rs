@@ -67,6 +67,7 @@ fn verdict(compared: &Comparison, fail_if: Option<FailIf>) -> Result<()> {
     let (slower, faster, void) = (count(Verdict::Slower), count(Verdict::Faster), count(Verdict::Void));
     let words = |count: usize, what: &str| format!("{} {what}", number::counted(count, "cell"));
     let what = match fail_if {
+        _ if compared.count_failed() > 0 => words(compared.count_failed(), "failed that the first study has"),
         _ if void > 0 => words(void, "changed, which is void: the machine changed, or was disturbed"),
         _ if slower > 0 => words(slower, "became slower"),
         FailIf::Changed if faster > 0 => words(faster, "became faster"),
@@ -82,7 +83,7 @@ fn shown(compared: &Comparison) -> String {
         let rows: Vec<(&Cell, usize)> = of_one_job
             .iter()
             .flat_map(|cell| (0..cell.values.len()).map(move |place| (cell, place)))
-            .filter(|(cell, place)| cell.values[*place].is_some())
+            .filter(|(cell, place)| cell.values[*place].is_some() || cell.failures[*place].is_some())
             .collect();
         let value = |(cell, place): &(&Cell, usize)| cell.values[*place].clone();
         let of = |row: &(&Cell, usize), of: fn(&Value) -> Option<String>| {
@@ -109,7 +110,9 @@ fn shown(compared: &Comparison) -> String {
                 of(row, |value| Some(number::interval(&value.change.as_ref()?.ratio)))
             })
             .left("", |row| {
-                of(row, |value| Some(value.change.as_ref()?.verdict.words().to_owned()))
+                let has_failed = row.0.failures[row.1].is_some();
+                let of_speed = || of(row, |value| Some(value.change.as_ref()?.verdict.words().to_owned()));
+                if has_failed { "failed".to_owned() } else { of_speed() }
             })
             .render();
         text.push('\n');

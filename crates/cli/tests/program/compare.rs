@@ -76,6 +76,52 @@ fn a_slower_engine_ends_with_the_code_that_was_asked_for() {
 }
 
 #[test]
+fn a_cell_that_failed_is_named_and_ends_with_the_code() {
+    let here = folder();
+    let here = here.path();
+    studies(here);
+    let results = fs::read_to_string(here.join("before.json")).expect("a report");
+    let mut results: Value = serde_json::from_str(&results).expect("it is JSON");
+    let row = &mut results["groups"][0]["rows"][0];
+    row["figures"] = Value::Null;
+    row["state"] = "failed".into();
+    row["reason"] = "a wrong result".into();
+    write(&here.join("failed.json"), &results);
+    let row = &mut results["groups"][0]["rows"][0];
+    row["state"] = "unsupported".into();
+    write(&here.join("unsupported.json"), &results);
+
+    let judged = run(here, ["compare", "--fail-if", "slower", "before.json", "failed.json"]);
+    assert_failure(&judged, 4, "1 cell failed that the first study has");
+    let text = stdout(&judged);
+    assert!(
+        text.contains("Failed in failed.json: 1 cell that before.json has a speed of, as own, "),
+        "{text}"
+    );
+    assert!(text.contains("a wrong result"), "{text}");
+    // What cannot be done elsewhere is no failure, and what nobody could do is not shown.
+    let other = run(
+        here,
+        ["compare", "--fail-if", "changed", "before.json", "unsupported.json"],
+    );
+    assert_done(&other);
+    let count = |one: &str, other: &str| {
+        let json = run(here, ["compare", "--json", one, other]);
+        let json: Value = serde_json::from_str(stdout(&json)).expect("it is JSON");
+        json["cells"].as_array().expect("cells").len()
+    };
+    let all = count("before.json", "unsupported.json");
+    assert_eq!(count("unsupported.json", "unsupported.json"), all - 1);
+
+    assert_done(&run(
+        here,
+        ["compare", "--out", "page.html", "before.json", "failed.json"],
+    ));
+    let html = fs::read_to_string(here.join("page.html")).expect("a page");
+    assert!(html.contains(">failed</td>"));
+}
+
+#[test]
 fn a_page_is_made_once_and_a_study_stands_for_its_results() {
     let here = folder();
     let here = here.path();

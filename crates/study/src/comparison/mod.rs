@@ -43,16 +43,22 @@ impl Comparison {
         for (_, report) in reports {
             for (job, row) in rows(report) {
                 if !cells.iter().any(|cell| cell.job == *job && cell.engine == row.engine) {
-                    let values = reports.iter().map(|(_, report)| value(report, job, &row.engine));
+                    let found: Vec<Option<&Row>> = reports
+                        .iter()
+                        .map(|(_, report)| find(report, job, &row.engine))
+                        .collect();
                     cells.push(Cell {
                         title: String::new(),
                         job: job.clone(),
                         engine: row.engine.clone(),
-                        values: values.collect(),
+                        values: found.iter().map(|row| value((*row)?)).collect(),
+                        failures: found.iter().map(|row| failure((*row)?)).collect(),
                     });
                 }
             }
         }
+        // What no machine could do has nothing to show.
+        cells.retain(|cell| cell.values.iter().any(Option::is_some) || cell.failures.iter().any(Option::is_some));
         // A page, or Bencher, would take jobs with one title for one.
         let titles = crate::plan::titles(cells.iter().map(|cell| &cell.job));
         for (cell, title) in cells.iter_mut().zip(titles) {
@@ -140,8 +146,17 @@ fn rows(report: &Report) -> impl Iterator<Item = (&Job, &Row)> {
         .flat_map(|group| group.rows.iter().map(|row| (&group.job, row)))
 }
 
-fn value(report: &Report, job: &Job, engine: &str) -> Option<Value> {
-    let (_, row) = rows(report).find(|(of, row)| *of == job && row.engine == engine)?;
+fn find<'a>(report: &'a Report, job: &Job, engine: &str) -> Option<&'a Row> {
+    let mut rows = rows(report).filter(|(of, row)| *of == job && row.engine == engine);
+    rows.next().map(|(_, row)| row)
+}
+
+/// Why a cell failed. One that its engine or machine cannot do has not.
+fn failure(row: &Row) -> Option<String> {
+    (row.state == "failed").then(|| row.reason.clone().unwrap_or_default())
+}
+
+fn value(row: &Row) -> Option<Value> {
     let figures = row.figures?;
     let grave = row.disturbance.as_ref().filter(|disturbance| disturbance.is_grave());
     Some(Value {

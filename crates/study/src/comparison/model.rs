@@ -11,7 +11,7 @@ use crate::report::Drift;
 pub struct Comparison {
     /// In the order in which they were named.
     pub studies: Vec<Subject>,
-    /// Every cell that any of them has, in the order of the first that has it.
+    /// Every cell that any of them has a figure of, or failed at, in the order of the first that has it.
     pub cells: Vec<Cell>,
     /// The confidence that all intervals of changes have together.
     pub confidence: f64,
@@ -53,6 +53,8 @@ pub struct Cell {
     pub engine: String,
     /// One for each study; none where it has no figure there.
     pub values: Vec<Option<Value>>,
+    /// Why it failed, for each study; none where it did not.
+    pub failures: Vec<Option<String>>,
 }
 
 /// The figures of a cell in one study.
@@ -145,9 +147,22 @@ impl Comparison {
         let changes = values.filter_map(|value| value.change.as_ref());
         changes.filter(|change| change.verdict == verdict).count()
     }
+
+    /// Cells that the first study has a figure of and another failed at, over all others.
+    pub fn count_failed(&self) -> usize {
+        let others = 1..self.studies.len();
+        others
+            .map(|place| self.cells.iter().filter(|cell| cell.fails_in(place)).count())
+            .sum()
+    }
 }
 
 impl Cell {
+    /// Returns whether it failed in the study of this place, where the first has a figure.
+    pub(super) fn fails_in(&self, place: usize) -> bool {
+        self.values[0].is_some() && self.failures[place].is_some()
+    }
+
     /// Studies in which it is compared with the first.
     pub(super) fn compared(&self) -> usize {
         match self.values.first() {

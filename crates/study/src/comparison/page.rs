@@ -76,7 +76,14 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     engine: &'a str,
-    cells: Vec<Option<Shown>>,
+    cells: Vec<Place>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    shown: Option<Shown>,
+    /// What stands there without a speed.
+    instead: &'static str,
 }
 
 #[derive(Serialize)]
@@ -104,9 +111,13 @@ impl<'a> Row<'a> {
                 disturbed: value.disturbed.join("; "),
             }
         };
+        let place = |(value, failure): (&Option<Value>, &Option<String>)| Place {
+            shown: value.as_ref().map(shown),
+            instead: if failure.is_some() { "failed" } else { "–" },
+        };
         Row {
             engine: &cell.engine,
-            cells: cell.values.iter().map(|value| value.as_ref().map(shown)).collect(),
+            cells: cell.values.iter().zip(&cell.failures).map(place).collect(),
         }
     }
 }

@@ -35,6 +35,7 @@ impl Comparison {
         }
         let first = &self.studies[0];
         for (place, study) in self.studies.iter().enumerate().skip(1) {
+            sentences.extend(self.failed(place));
             sentences.push(match &study.control {
                 _ if study.machine != first.machine => format!(
                     "{} was measured on another machine than {}: ratios say how the two compare, and nothing of a change.",
@@ -63,6 +64,21 @@ impl Comparison {
         }
         sentences
     }
+
+    /// The cells that the first study has and this one failed at, the first of them by name.
+    fn failed(&self, place: usize) -> Option<String> {
+        let failed: Vec<&Cell> = self.cells.iter().filter(|cell| cell.fails_in(place)).collect();
+        let cell = failed.first()?;
+        let (first, study) = (&self.studies[0].name, &self.studies[place].name);
+        Some(format!(
+            "Failed in {study}: {} that {first} has a speed of, as {}, {}: {}",
+            number::counted(failed.len(), "cell"),
+            cell.engine,
+            cell.title,
+            cell.failures[place].as_deref().unwrap_or_default()
+        ))
+    }
+
     /// The control's cell that moved most, if one moved beyond noise and drift.
     fn farthest(&self, place: usize) -> String {
         let moved = |cell: &Cell| -> Option<f64> {
