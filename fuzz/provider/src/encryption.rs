@@ -8,7 +8,7 @@ use crate::{
     core::{check, clear, provider},
     functions::{Dup, Free, GetParams, Init, New, Produce, SetParams, Table},
     material::{LEN, SLOTS, slot},
-    params::{INTEGER, OCTETS, Params, Room, UNSIGNED, UTF8, seed, seeds as array},
+    params::{INTEGER, OCTETS, Params, Room, UNSIGNED, UTF8, counted, seed},
 };
 
 /// Parameters of an array at most.
@@ -35,9 +35,9 @@ pub(crate) fn encryption(bytes: &[u8]) {
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     // A step: what is done, and what it takes. Key 2 is RSA, 3 its public half, 4 one of RSA-PSS.
-    let begin = |how: u8, key: u8, all: &[Vec<u8>]| [&[0, how, key][..], &array(all)].concat();
-    let set = |all: &[Vec<u8>]| [vec![1], array(all)].concat();
-    let ask = |all: &[Vec<u8>]| [vec![2], array(all)].concat();
+    let begin = |how: u8, key: u8, all: &[Vec<u8>]| [&[0, how, key][..], &counted(all, MOST)].concat();
+    let set = |all: &[Vec<u8>]| [vec![1], counted(all, MOST)].concat();
+    let ask = |all: &[Vec<u8>]| [vec![2], counted(all, MOST)].concat();
     let encrypted = |input: &[u8]| [&[3, 0, 1, 0][..], &block(input)].concat();
     let decrypted = |input: &[u8]| [&[3, 1, 1, 0][..], &block(input)].concat();
     let again = vec![4, 1, 0];
@@ -53,7 +53,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seed("implicit-rejection", UNSIGNED, &[0; 4]),
     ]);
     let asked_otherwise = ask(&[seed("pad-mode", INTEGER, &[0; 4]), seed("oaep-label", OCTETS, &[0; 9])]);
-    let of = |version: u8, steps: &[Vec<u8>]| [&[version, steps.len() as u8][..], &steps.concat()].concat();
+    let of = |version: u8, steps: &[Vec<u8>]| [vec![version], counted(steps, STEPS)].concat();
     let label = [
         text("pad-mode", "oaep"),
         seed("oaep-label", OCTETS, b"a label"),

@@ -13,7 +13,7 @@ use crate::{
         DupKey, Export, Free, GenInit, Generate, GetParams, Has, Import, Matches, Param, SetParams, Table, Validate,
     },
     material::{OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, numbers, numbers_of, restrictions},
-    params::{INTEGER, NOBODY, OCTETS, Params, UNSIGNED, UTF8, seed, seeds as array},
+    params::{INTEGER, NOBODY, OCTETS, Params, UNSIGNED, UTF8, counted, seed},
 };
 
 /// Parameters of an array at most: those of a key of two primes, restrictions, and some twice.
@@ -59,7 +59,9 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seed("mgf1-digest", OCTETS, &[0; 20]),
     ];
     // How: a type of key in bit 0, restrictions in bit 1, halves in bits 2 and 3, and 1 in bit 4 to import.
-    let of = |how: u8, version: u8, all: &[Vec<u8>]| [&[version, how][..], &array(all), &array(&asked)].concat();
+    let of = |how: u8, version: u8, all: &[Vec<u8>]| {
+        [&[version, how][..], &counted(all, MOST), &counted(&asked, MOST)].concat()
+    };
     let of_restricted = [
         seed("saltlen", INTEGER, &[0; 4]),
         seed("mandatory-digest", UTF8, &[0; 20]),
@@ -71,12 +73,17 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let restricted = [&key[..], &restrictions].concat();
     let without_crt = &key[..3];
     let (one_missing, twice) = (&key[..7], [&key[..], &key[..2]].concat());
-    let generation = |all: &[Vec<u8>]| [&[1, 0x0d][..], &array(all), &array(&[])].concat();
+    let generation = |all: &[Vec<u8>]| [&[1, 0x0d][..], &counted(all, MOST), &counted(&[], 4)].concat();
     vec![
         of(0x1c, 0, &key),
         of(0x18, 1, &key[..2]),
         of(0x1f, 2, &restricted),
-        [&[0, 0x1f][..], &array(&restricted), &array(&of_restricted)].concat(),
+        [
+            &[0, 0x1f][..],
+            &counted(&restricted, MOST),
+            &counted(&of_restricted, MOST),
+        ]
+        .concat(),
         of(0x1c, 0, &three),
         of(0x1c, 2, &three),
         of(0x1c, 0, &three[..10]),

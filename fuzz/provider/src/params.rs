@@ -102,8 +102,9 @@ pub(crate) fn seed(name: &str, form: u8, data: &[u8]) -> Vec<u8> {
     [&[place as u8, form][..], &block(data)].concat()
 }
 
-/// An array of a seed: its length, and parameters.
-pub(crate) fn seeds(all: &[Vec<u8>]) -> Vec<u8> {
+/// Parameters or calls of a seed after their number, of which there are `most` at most: more would be read as fewer.
+pub(crate) fn counted(all: &[Vec<u8>], most: usize) -> Vec<u8> {
+    assert!(all.len() <= most, "{} of {most} at most", all.len());
     [vec![all.len() as u8], all.concat()].concat()
 }
 

@@ -7,7 +7,7 @@ use rsalab_fuzz::input::{Input, block};
 use crate::{
     core::{Provider, check, clear},
     functions::GetParams,
-    params::{INTEGER, NAMES, OCTETS, Params, UNSIGNED, UTF8, seed, seeds as array},
+    params::{INTEGER, NAMES, OCTETS, Params, UNSIGNED, UTF8, counted, seed},
 };
 
 /// Values of the section at most.
@@ -39,15 +39,18 @@ pub(crate) fn settings(bytes: &[u8]) {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let place = |name: &str| NAMES.iter().position(|known| *known == name).expect("it is a name") - SETTINGS;
     let value = |name: &str, value: &[u8]| [&[place(name) as u8][..], &block(value)].concat();
-    let asked = array(&[
-        seed("name", 6, b"x"),
-        seed("version", UTF8, &[0; 20]),
-        seed("status", INTEGER, &[0; 4]),
-        seed("buildinfo", 6 | 0x20, b""),
-        seed("rsalab-batches", UTF8, &[0; 30]),
-        seed("rsalab-abandoned", UNSIGNED, &[0; 8]),
-    ]);
-    let of = |all: &[Vec<u8>]| [&[all.len() as u8][..], &all.concat(), &asked].concat();
+    let asked = counted(
+        &[
+            seed("name", 6, b"x"),
+            seed("version", UTF8, &[0; 20]),
+            seed("status", INTEGER, &[0; 4]),
+            seed("buildinfo", 6 | 0x20, b""),
+            seed("rsalab-batches", UTF8, &[0; 30]),
+            seed("rsalab-abandoned", UNSIGNED, &[0; 8]),
+        ],
+        MOST,
+    );
+    let of = |all: &[Vec<u8>]| [counted(all, MOST), asked.clone()].concat();
     vec![
         of(&[value("openssl-version", b"3.5.4"), value("async", b"yes")]),
         of(&[
@@ -65,6 +68,6 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         of(&[value("abandoned-jobs", b"-5")]),
         of(&[value("public-exponent-bits", b"99999999999999999999")]),
         of(&[value("share-threads", b"\xff\xfe")]),
-        [&[0][..], &array(&[seed("name", OCTETS, &[0; 9])])].concat(),
+        [&[0][..], &counted(&[seed("name", OCTETS, &[0; 9])], MOST)].concat(),
     ]
 }

@@ -14,11 +14,11 @@ use crate::{
         VerifyFinal,
     },
     material::{LEN, SLOTS, slot},
-    params::{INTEGER, OCTETS, Params, Room, UNSIGNED, UTF8, seed, seeds as array},
+    params::{INTEGER, OCTETS, Params, Room, UNSIGNED, UTF8, counted, seed},
 };
 
 /// Parameters of an array at most.
-const MOST: usize = 6;
+const MOST: usize = 7;
 /// Calls for one input at most.
 const STEPS: usize = 8;
 
@@ -43,11 +43,12 @@ pub(crate) fn signatures(bytes: &[u8]) {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let (sign, verify, recover, sign_message, verify_message) = (0_u8, 1, 2, 3, 4);
     // A step: what is done, and what it takes. Key 2 is RSA, 3 its public half, 5 a restricted one of RSA-PSS.
-    let begin = |how: u8, key: u8, all: &[Vec<u8>]| [&[0, how, key][..], &array(all)].concat();
-    let begin_named =
-        |how: u8, key: u8, name: &[u8], all: &[Vec<u8>]| [&[0, how, key][..], &block(name), &array(all)].concat();
-    let set = |all: &[Vec<u8>]| [vec![1], array(all)].concat();
-    let ask = |all: &[Vec<u8>]| [vec![2], array(all)].concat();
+    let begin = |how: u8, key: u8, all: &[Vec<u8>]| [&[0, how, key][..], &counted(all, MOST)].concat();
+    let begin_named = |how: u8, key: u8, name: &[u8], all: &[Vec<u8>]| {
+        [&[0, how, key][..], &block(name), &counted(all, MOST)].concat()
+    };
+    let set = |all: &[Vec<u8>]| [vec![1], counted(all, MOST)].concat();
+    let ask = |all: &[Vec<u8>]| [vec![2], counted(all, MOST)].concat();
     // Of a message that is signed, or of one that is verified.
     let update = |part: &[u8]| [vec![3], block(part), vec![0]].concat();
     let update_verified = |part: &[u8]| [vec![3], block(part), vec![1]].concat();
@@ -72,9 +73,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seed("saltlen", INTEGER, &[0; 4]),
         seed("saltlen", UNSIGNED, &[0; 8]),
     ]);
-    let of = |version: u8, algorithm: u8, steps: &[Vec<u8>]| {
-        [&[version, algorithm, steps.len() as u8][..], &steps.concat()].concat()
-    };
+    let of = |version: u8, algorithm: u8, steps: &[Vec<u8>]| [vec![version, algorithm], counted(steps, STEPS)].concat();
     let mut seeds = Vec::new();
     let pads = ["pkcs1", "none", "x931", "pss"];
     let salts = ["digest", "auto", "max", "auto-digestmax", "7", "x"];

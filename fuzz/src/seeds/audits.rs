@@ -2,7 +2,7 @@
 
 use rsalab_rsa::format::{Encoding, PublicFormat, encode_public, openssh};
 
-use super::{base64, key_sets, private_keys, public_keys, short, texts};
+use super::{base64, key_sets, private_keys, public_keys, short, tables::tables, texts};
 
 /// Anything in a folder.
 pub fn audits() -> Vec<Vec<u8>> {
@@ -12,7 +12,7 @@ pub fn audits() -> Vec<Vec<u8>> {
     let line = openssh::public(short().public(), "somebody");
     let spki = encode_public(short().public(), PublicFormat::Spki, Encoding::Der);
     let (text, record) = (base64(&spki), base64(&[&[3, 1, 0, 1][..], n].concat()));
-    let mut seeds = [private_keys(), public_keys(), key_sets()].concat();
+    let mut seeds = [private_keys(), public_keys(), key_sets(), tables()].concat();
     seeds.extend([
         format!("Modulus={digits}\n0x{digits}\n{coloned}\nn={}\n", "7".repeat(200)).into_bytes(),
         format!("{}\n{}\n", "f".repeat(300), "f".repeat(5001)).into_bytes(),
@@ -37,6 +37,7 @@ pub fn audits() -> Vec<Vec<u8>> {
         format!("{{\"rsalab_keys\":1,\"bits\":2048}}\n{{\"number\":1,\"file\":\"a.pem\",\"public\":\"a.pub\",\"sha256\":\"{}\"}}\n{{}}\n{{\"file\":\"b\",\"sha256\":\"00\"}}\n", "5a".repeat(32)).into_bytes(),
         archive(&[("a.pem", &private_keys()[0]), ("b", line.as_bytes()), ("c", b"")]),
         archive(&[("a.pem", &private_keys()[0])])[..700].to_vec(),
+        archive(&[("a.parquet", &tables()[0])]),
     ]);
     // Two keys that share a prime, and a modulus that is a square.
     let square = "3".repeat(2) + &"0".repeat(62);

@@ -30,18 +30,31 @@ pub fn reports() -> Vec<Vec<u8>> {
         r#"{"label":"l","scale":"log"}"#,
     );
     let names = r#"{"label":"l","scale":"names","labels":["a"]}"#;
-    let point = r#"{"x":1.0,"y":1.0,"low":0.0,"high":2.0}"#;
+    let point = r#"{"x":1.0,"y":1.0,"low":0.5,"high":2.0}"#;
+    let to_zero = r#"{"x":1.0,"y":1.0,"low":0.0,"high":2.0}"#;
     let wrong = r#"{"x":1.0,"y":1e30,"low":-0.5,"high":2.0}"#;
     let whole = figure("a-figure", linear, log, point);
     let mut all: Vec<Vec<u8>> = [
         whole.clone(),
         figure("a-figure", names, linear, point),
+        figure("a-figure", linear, log, to_zero),
         figure("a-figure", log, log, wrong),
         figure("a figure", log, log, point),
         figure("", log, log, point),
     ]
     .map(String::into_bytes)
     .into();
+    // A confidence that there is not, and a table with more cells in a row than columns.
+    let estimate = r#"{"value":1.0,"low":1.0,"high":1.0,"confidence":2.0,"n":1}"#;
+    let summary = r#"{"n":1,"mean":1.0,"standard_deviation":null,"min":1.0,"median":1.0,"max":1.0,"stabilised":{"q1":1.0,"median":1.0,"q3":1.0}}"#;
+    let job = serde_json::to_string(&Job::new(Op::Private, 512)).expect("jobs are written");
+    let group = format!(
+        r#""groups":[{{"title":"t","article":null,"job":{job},"confidence":0.95,"rows":[{{"engine":"own","engine_version":null,"kernel":null,"state":"done","reason":null,"figures":{{"ops_per_s":{estimate},"ns_per_op":{estimate},"tsc_per_op":null,"summary":{summary},"tests_per_op":null,"luck":null,"blocks":1,"operations":1}},"ratio":null,"luck_corrected":null,"ledger":null,"is_bare":false,"cpus":[],"interrupted_blocks":0,"notes":[]}}]}}]"#
+    );
+    let part = r#"{"id":"p","title":"t","columns":[{"name":"c","is_number":true}],"rows":[{"is_own":true,"cells":[{"text":"1"},{"text":"2"}]}],"sentences":[],"figures":[]}"#;
+    let analyses =
+        format!(r#""analyses":[{{"id":"a","title":"t","short":"s","words":"w","parts":[{part}]}}],"groups":[]"#);
+    all.extend([&group, &analyses].map(|change| whole.replacen(r#""groups":[]"#, change, 1).into_bytes()));
     let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     compressed.write_all(whole.as_bytes()).expect("memory");
     all.push(compressed.finish().expect("memory"));

@@ -115,6 +115,20 @@ fn private_structures() -> Vec<Vec<u8>> {
         &[
             6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 10, 0x30, 5, 0xa3, 3, 2, 1, 2,
         ],
+        // A mask of another algorithm, a label from elsewhere, and SHAKE128, which has no parameters for OAEP.
+        &[
+            6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 10, 0x30, 9, 0xa1, 7, 0x30, 5, 6, 3, 0x2a, 3, 4,
+        ],
+        &[
+            6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 10, 0x30, 9, 0xa0, 7, 0x30, 5, 6, 3, 0x2a, 3, 4,
+        ],
+        &[
+            6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 7, 0x30, 9, 0xa2, 7, 0x30, 5, 6, 3, 0x2a, 3, 4,
+        ],
+        &[
+            6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 7, 0x30, 15, 0xa0, 13, 0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1,
+            0x65, 3, 4, 2, 11,
+        ],
         &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 10, 0x30, 0],
         &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 10, 5, 0],
         &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 7, 0x30, 0],
@@ -398,8 +412,24 @@ pub fn key_sets() -> Vec<Vec<u8>> {
         ]
         .concat(),
         request(&[0xa0, 0]),
-        encode_public(short().public(), PublicFormat::Spki, Encoding::Der),
+        openssh::private(short(), "somebody")
+            .expect("two primes")
+            .to_string()
+            .into_bytes(),
     ];
+    all.extend(der());
+    // Keys whose numbers do not belong together: their public halves are there.
+    for format in [PrivateFormat::Pkcs1, PrivateFormat::Pkcs8] {
+        let mut der = encode_private(short(), format, Encoding::Der).to_vec();
+        *der.last_mut().expect("it is no empty key") ^= 1;
+        let label = match format {
+            PrivateFormat::Pkcs1 => "RSA PRIVATE KEY",
+            PrivateFormat::Pkcs8 => "PRIVATE KEY",
+        };
+        all.extend([pem(label, &der), der]);
+    }
+    let openssh = openssh::private(key(), "").expect("two primes").to_string();
+    all.push(openssh.replacen("AAAA", "AAAB", 1).into_bytes());
     all.extend(texts(&[
         "{\"keys\":7}",
         "{\"keys\":[]}",

@@ -9,6 +9,7 @@
 //! | plans | `plans` |
 //! | files and lines of the program's | `files` |
 //! | what an audit finds in a folder | `audits` |
+//! | tables in Apache Parquet | `tables` |
 
 mod audits;
 mod certificates;
@@ -17,6 +18,7 @@ mod keys;
 mod numbers;
 mod passwords;
 mod plans;
+mod tables;
 
 use std::sync::OnceLock;
 
