@@ -13,6 +13,7 @@
 //! | what is skipped is said with the word that `cargo xtask test` counts | [`skips`] |
 //! | a script that is stopped leaves no files | [`traps`] |
 //! | a crate that others may depend on brings its licences along | [`licences`] |
+//! | lock files of other workspaces list what the crates from here depend on | [`locks`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
 //! | the page on kernels describes those of `arith`'s table | [`kernels`] |
 //! | excerpts of files in the documents are what the files have | [`excerpts`] |
@@ -37,6 +38,7 @@ mod kernels;
 mod layers;
 mod length;
 mod licences;
+mod locks;
 mod names;
 mod skips;
 mod source;
@@ -65,6 +67,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(skips::check(&files));
     findings.extend(traps::check(&files));
     findings.extend(licences::check(root, &files));
+    findings.extend(locks::check(&metadata, &files)?);
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);
     findings.extend(kernels::check(&files));
