@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the packages that deb.sh made, and uses them as users do: deb-test.sh [FOLDER]    (target/debian)
-# Twice: unpacked into a folder, for which no rights are needed; and with dpkg in a fresh Debian of this machine's release, made by debootstrap, which takes root and
-# a mirror (RSALAB_MIRROR, else the one that debootstrap knows). What is not possible here is said.
+# Twice: unpacked into a folder, for which no rights are needed; and with dpkg in a fresh Debian of this machine's
+# release, made by debootstrap, which takes root and a mirror (RSALAB_MIRROR, else the one that debootstrap knows). What
+# is not possible here is said.
 set -eu
 
 cd "$(dirname "$0")/.."

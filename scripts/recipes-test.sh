@@ -1,6 +1,7 @@
 #!/bin/sh
-# The recipes of docs/src/how-to/many-machines.md that need other programs: GNU parallel's is run as it stands there, with
-# fewer keys, and a part that fails once; Kubernetes' job is compared with Kubernetes' schema, and its command is run.
+# The recipes of docs/src/how-to/many-machines.md that need other programs: GNU parallel's is run as it stands there,
+# with fewer keys, and a part that fails once; Kubernetes' job is compared with Kubernetes' schema, and its command is
+# run.
 #   scripts/recipes-test.sh PROGRAM
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the program twice, from clones of the last commit in two folders with two target folders, and compares the bytes.
+# Builds the program twice, from clones of the last commit in two folders with two target folders, and compares the
+# bytes.
 #   scripts/reproducible.sh [PACKAGE...]        rsalab unless said; also rsalab-openssl-provider, rsalab-c
 # They are built as releases are (released.sh), for no prefix. The same compiler, linker and C compiler are needed: the
 # versions are printed.

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Runs rsalab in parts through Slurm and compares with the whole: three nodes on this machine, one of which is killed.
 #   scripts/slurm-test.sh PROGRAM [KEYS [MODULI [PAIRS]]]
-# With PAIRS so many studies are measured through Slurm, each beside one without it, which needs a machine at rest: at most
-# one pair of twenty may differ.
-# Needs root, for Slurm's daemons start tasks as their users: Debian's slurmd, slurmctld and munge are installed where
-# they are missing. Everything else is in a temporary folder, and stopped at the end.
+# With PAIRS so many studies are measured through Slurm, each beside one without it, which needs a machine at rest: at
+# most one pair of twenty may differ. Needs root, for Slurm's daemons start tasks as their users: Debian's slurmd,
+# slurmctld and munge are installed where they are missing. Everything else is in a temporary folder, and stopped at the
+# end.
 set -eu
 
 program=$(realpath "$1")

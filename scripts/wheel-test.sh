@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the wheel that wheel.sh made, and uses it as people do: wheel-test.sh [FOLDER]    (target/wheel)
-# Into a fresh environment of this machine's Python, with pip and, where it is there, with uv; and into a fresh Debian of this
-# machine's release that has Python and no compiler, made by debootstrap, which takes root and a mirror (RSALAB_MIRROR,
-# else the one that debootstrap knows). What is not possible here is said.
+# Into a fresh environment of this machine's Python, with pip and, where it is there, with uv; and into a fresh Debian
+# of this machine's release that has Python and no compiler, made by debootstrap, which takes root and a mirror
+# (RSALAB_MIRROR, else the one that debootstrap knows). What is not possible here is said.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -6,17 +6,47 @@ use super::{finding::Finding, source::SourceFile};
 /// not wrap.
 const WIDTH: usize = 120;
 
-/// Applies the rule to the comments of Rust files and to the Markdown that people wrote.
+/// What begins a comment, of the files that have code; documents are prose all over.
+#[derive(Clone, Copy)]
+enum Language {
+    Rust,
+    Shell,
+    Markdown,
+}
+
+impl Language {
+    fn of(file: &SourceFile) -> Option<Self> {
+        let is = |extension| file.has_extension(extension);
+        match () {
+            () if is("rs") => Some(Self::Rust),
+            () if is("sh") => Some(Self::Shell),
+            () if is("md") && !file.path.starts_with("docs/results") => Some(Self::Markdown),
+            () => None,
+        }
+    }
+
+    /// The text of a line of prose.
+    fn prose(self, line: &str) -> Option<&str> {
+        let line = line.trim_start();
+        let (begins, more): (_, &[char]) = match self {
+            Self::Markdown => return Some(line),
+            Self::Rust => ("//", &['/', '!']),
+            Self::Shell => ("#", &['#', '!']),
+        };
+        Some(line.strip_prefix(begins)?.trim_start_matches(more).trim_start())
+    }
+}
+
+/// Applies the rule to the comments of Rust files and of scripts, and to the Markdown that people wrote.
 pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
-        let is_markdown = file.has_extension("md") && !file.path.starts_with("docs/results");
-        if !is_markdown && !file.has_extension("rs") {
+        let Some(language) = Language::of(file) else {
             continue;
-        }
+        };
         let mut is_code = false;
         for (number, line) in file.text.lines().enumerate() {
-            let Some(prose) = prose(line, is_markdown) else {
+            let Some(prose) = language.prose(line) else {
                 continue;
             };
             if prose.starts_with("```") {
@@ -29,16 +59,6 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
         }
     }
     findings
-}
-
-/// The text of a line of Markdown, or of a line of Rust that is a comment.
-fn prose(line: &str, is_markdown: bool) -> Option<&str> {
-    let line = line.trim_start();
-    if is_markdown {
-        return Some(line);
-    }
-    let comment = line.strip_prefix("//")?;
-    Some(comment.trim_start_matches(['/', '!']).trim_start())
 }
 
 /// Returns whether a text can be continued on the next line: no row of a table, no heading, no picture, and no single
@@ -69,6 +89,7 @@ mod tests {
             lines("a/src/lib.rs", &format!("/// {long}\nfn a() {{}}\n    // {long}\n")),
             [Some(1), Some(3)]
         );
+        assert_eq!(lines("a.sh", &format!("#!/bin/sh\n# {long}\n{long}\n")), [Some(2)]);
         assert_eq!(lines("a/src/lib.rs", &format!("let a = \"{long}\";\n")), []);
         assert_eq!(
             lines(
