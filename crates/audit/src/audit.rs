@@ -359,11 +359,13 @@ impl Sink for Feed<'_> {
     fn piece(&mut self, piece: Piece) {
         self.batch.bytes += match &piece.body {
             Body::Whole(bytes) => bytes.len(),
-            Body::Manifest(_, bytes) => bytes.len(),
-            Body::Lines(texts) | Body::Moduli(texts) | Body::Rows(texts) => texts.bytes(),
+            Body::Lines(texts) | Body::Manifest(_, texts) | Body::Moduli(texts) | Body::Rows(texts) => texts.bytes(),
             Body::Issue(_) | Body::Unread(_) => 0,
         };
-        let is_long = matches!(piece.body, Body::Lines(_) | Body::Moduli(_) | Body::Rows(_));
+        let is_long = matches!(
+            piece.body,
+            Body::Lines(_) | Body::Manifest(..) | Body::Moduli(_) | Body::Rows(_)
+        );
         self.batch.pieces.push(piece);
         if self.batch.pieces.len() >= TOGETHER || self.batch.bytes >= MOST_BYTES || is_long {
             self.flush();

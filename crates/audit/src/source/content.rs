@@ -63,7 +63,7 @@ pub(crate) fn content(body: &Body, reading: &Reading<'_>) -> Content {
         }
         Body::Moduli(cells) => content.add_moduli(cells, Place::Line, reading),
         Body::Rows(cells) => content.add_moduli(cells, Place::Row, reading),
-        Body::Manifest(name, bytes) => content.manifest = Some(Manifest::read(bytes, name)),
+        Body::Manifest(name, lines) => content.manifest = Some(Manifest::read(lines, name)),
         Body::Issue(issue) => content.issues.push(issue.clone()),
         Body::Unread(issue) => content.no_key = Some(issue.clone()),
     }

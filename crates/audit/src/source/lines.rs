@@ -1,7 +1,10 @@
 //! The lines of a text. A DNS record in brackets and a PEM block go on over several of them, and are one; lines that
 //! only begin as such are handed on one by one, so that nothing hides those after it.
 
-use std::io::{BufRead, Read};
+use std::{
+    io::{BufRead, Read},
+    sync::Arc,
+};
 
 use rsalab_rsa::format::{INSECURE, WipedReader};
 
@@ -19,10 +22,20 @@ const MOST_RECORD: usize = 256;
 
 /// Reads lines.
 pub(super) fn lines(document: u32, bytes: impl Read, sink: &mut dyn Sink) {
+    read(document, bytes, None, sink);
+}
+
+/// Reads the lines of the manifest with this name, of which each is one.
+pub(super) fn manifest(document: u32, bytes: impl Read, name: Arc<str>, sink: &mut dyn Sink) {
+    read(document, bytes, Some(name), sink);
+}
+
+fn read(document: u32, bytes: impl Read, manifest: Option<Arc<str>>, sink: &mut dyn Sink) {
     let mut bytes = WipedReader::new(bytes, BUFFER);
     let mut batch = Batch {
         texts: Texts::with_room(2 * PIECE),
         open: None,
+        manifest,
     };
     let mut number = 0;
     let issue = loop {
@@ -60,6 +73,8 @@ struct Batch {
     texts: Texts,
     /// The last lines, which are one if they end as they began.
     open: Option<Open>,
+    /// The name of the manifest whose lines they are.
+    manifest: Option<Arc<str>>,
 }
 
 /// Lines that may be one.
@@ -85,6 +100,9 @@ enum Kind {
 impl Batch {
     /// Takes the line of this number, the last of the texts, which begins at a place.
     fn line(&mut self, number: usize, start: usize) {
+        if self.manifest.is_some() {
+            return self.texts.end(number);
+        }
         let end = self.texts.bytes();
         let text = &self.texts.bytes_mut()[start..];
         let trimmed = text.trim_ascii_start();
@@ -150,7 +168,11 @@ impl Batch {
     /// Hands on all lines, of which none is open.
     fn hand_on(&mut self, document: u32, sink: &mut dyn Sink) {
         sink.read(self.texts.bytes());
-        let body = Body::Lines(self.texts.take());
+        let texts = self.texts.take();
+        let body = match &self.manifest {
+            Some(name) => Body::Manifest(Arc::clone(name), texts),
+            None => Body::Lines(texts),
+        };
         sink.piece(Piece { document, body });
     }
 }

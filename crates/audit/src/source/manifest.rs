@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
+use super::texts::Texts;
 use crate::issue::Issue;
 
 /// The key that a file should hold.
@@ -36,20 +37,19 @@ pub(crate) fn is(head: &[u8]) -> bool {
 }
 
 impl Manifest {
-    /// Reads the manifest with this name.
-    pub(crate) fn read(bytes: &[u8], name: &str) -> Manifest {
+    /// Reads lines of the manifest with this name. Its first line says what it is.
+    pub(crate) fn read(lines: &Texts, name: &str) -> Manifest {
         let mut manifest = Manifest::default();
         let folder = match name.rfind(['/', ':']) {
             Some(end) => &name[..=end],
             None => "",
         };
-        let text = String::from_utf8_lossy(bytes);
-        for (line, number) in text.lines().zip(1..).skip(1) {
-            let entry: Option<Entry> = serde_json::from_str(line).ok();
+        let mut damaged = Vec::new();
+        for (number, line) in lines.iter().filter(|(number, _)| *number > 1) {
+            let entry: Option<Entry> = serde_json::from_slice(line).ok();
             let entry = entry.and_then(|entry| Some((hex::decode(&entry.sha256).ok()?.try_into().ok()?, entry)));
             let Some((fingerprint, entry)) = entry else {
-                let what = format!("line {number} of this manifest is damaged");
-                manifest.issues.push(Issue::new("unreadable", what));
+                damaged.push(number);
                 continue;
             };
             for file in [Some(entry.file), entry.public].into_iter().flatten() {
@@ -59,6 +59,16 @@ impl Manifest {
                 });
             }
         }
+        // A finding for each of millions would help nobody.
+        let what = match damaged[..] {
+            [] => return manifest,
+            [one] => format!("line {one} of this manifest is damaged"),
+            [first, .., last] => format!(
+                "{} lines of this manifest are damaged, the first and the last {first} and {last}",
+                damaged.len()
+            ),
+        };
+        manifest.issues.push(Issue::new("unreadable", what));
         manifest
     }
 }

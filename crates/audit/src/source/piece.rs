@@ -34,8 +34,8 @@ pub(crate) enum Body {
     Moduli(Texts),
     /// Cells of a column of moduli, with the numbers of their rows.
     Rows(Texts),
-    /// The manifest of a folder, with its name.
-    Manifest(Arc<str>, Vec<u8>),
+    /// Lines of the manifest of a folder, with its name.
+    Manifest(Arc<str>, Texts),
     /// It is none of them, for this reason.
     Issue(Issue),
     /// It is not read, and holds no key for all that is known: what is to be said where there should be one.

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use super::{
     csv::{cells, names},
     inventory::Entry,
-    lines::lines,
+    lines::{self, lines},
     manifest, parquet,
     piece::{BUFFER, Body, COLUMNS, Document, Piece, Sink},
 };
@@ -122,7 +122,7 @@ impl Reader<'_> {
             sink.read(head.len());
             Err(Body::Issue(Issue::new("not-examined", what)))
         } else if manifest::is(&head) {
-            whole(head).map(|mut bytes| Body::Manifest(name, std::mem::take(&mut bytes)))
+            return lines::manifest(number, Cursor::new(head).chain(rest), name, sink);
         } else if !is_text(&head)
             || head.trim_ascii().is_empty()
             || has_pem(&head)

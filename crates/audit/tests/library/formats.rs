@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use rsalab_audit::{Audit, Inventory, Options};
 use rsalab_rsa::{
     PrivateKey, PublicKey,
-    format::{Encoding, Usage, encode_encrypted, fingerprint, openssh},
+    format::{Encoding, MAX_SET_LEN, Usage, encode_encrypted, fingerprint, openssh},
     random::SystemRng,
 };
 
@@ -231,6 +231,34 @@ fn manifests_are_compared_with_their_keys() {
             ("unreadable", manifest()),
         ]
     );
+}
+
+/// A folder of a million keys has a manifest of ninety megabytes, longer than any set of keys that is read.
+#[test]
+fn long_manifests_are_read() {
+    let key = &family(1, 47)[0];
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let name: String = fingerprint(key.public())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    write(at, "1.pem", private_pem(key));
+    let more = "x".repeat(1_000_000);
+    let entry = |file: &str| format!("{{\"file\":\"{file}\",\"sha256\":\"{name}\",\"more\":\"{more}\"}}\n");
+    let entries = entry("1.pem").repeat(68) + &entry("2.pem");
+    let manifest = format!("{{\"rsalab_keys\":1}}\n{entries}torn\n\n");
+    assert!(manifest.len() > MAX_SET_LEN);
+    write(at, "manifest.jsonl", manifest);
+    let report = audit(at);
+    let manifest = || vec!["manifest.jsonl".to_owned()];
+    assert_eq!(
+        found(&report, at),
+        [("missing-file", manifest()), ("unreadable", manifest())]
+    );
+    let said: Vec<&str> = report.findings.iter().map(|finding| finding.what.as_str()).collect();
+    let lines = "2 lines of this manifest are damaged, the first and the last 71 and 72";
+    assert!(said.contains(&lines), "{said:?}");
 }
 
 #[test]
