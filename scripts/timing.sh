@@ -1,7 +1,7 @@
 #!/bin/sh
 # Does time depend on a secret? Statistics of the kernels that run here, of decryptions from end to end, and valgrind
-# over those it knows the instructions of. Takes a quarter of an hour; not part of `make test`. Pinned to the last CPU,
-# which is to have nothing else to do.
+# over those it knows the instructions of. Takes an hour and a half (RSALAB_SAMPLES=20000, RSALAB_KERNELS=NAME,NAME for
+# less); not part of `make test`. Pinned to the last CPU, which is to have nothing else to do.
 set -eu
 
 cargo=${CARGO:-cargo}

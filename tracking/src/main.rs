@@ -50,19 +50,23 @@ fn mark(bytes: Vec<u8>, state: MemState) -> Vec<u8> {
     bytes
 }
 
+/// A prime, or a candidate, marked but for what is public: its length, so the highest word, and that it is odd.
+fn hidden(number: &[u8]) -> Vec<u8> {
+    let mut marked = secret(number);
+    marked[..8].copy_from_slice(&number[..8]);
+    // The lowest bit alone is known then.
+    let last = marked.last_mut().expect("it has bytes");
+    *last = *last & !1 | 1;
+    marked
+}
+
 /// The secret parts of a key, marked.
 struct Secrets([Vec<u8>; 6]);
 
 impl Secrets {
     fn of(key: &Key) -> Self {
         let rest = &key.rest;
-        let [mut p, mut q] = [&key.p, &key.q].map(|prime| secret(prime));
-        for (prime, known) in [(&mut p, &key.p), (&mut q, &key.q)] {
-            // Lengths are public, and that primes are odd: the highest word, and the lowest byte.
-            let last = known.len() - 1;
-            prime[..8].copy_from_slice(&known[..8]);
-            prime[last] = known[last];
-        }
+        let [p, q] = [&key.p, &key.q].map(|prime| hidden(prime));
         let [d, dp, dq, qinv] = [&rest.d, &rest.dp, &rest.dq, &rest.qinv].map(|part| secret(part));
         Self([p, q, d, dp, dq, qinv])
     }
@@ -130,14 +134,6 @@ fn multi_key_operations(kernel: Kernel, keys: &[Key]) {
 /// A start sieved, its survivors picked and tested, and a prime put to its rounds: all that is secret in a search.
 fn search(kernel: Kernel, key: &Key) {
     let bits = 8 * key.p.len();
-    let hidden = |number: &[u8]| {
-        let mut marked = secret(number);
-        let last = marked.len() - 1;
-        // Lengths are public, and that candidates are odd.
-        marked[..8].copy_from_slice(&number[..8]);
-        marked[last] = number[last];
-        marked
-    };
     let len = key.p.len();
     let sieve = Sieve::new(kernel, bits);
     let mut interval = sieve.interval(&hidden(&key.p)).expect("it has room");

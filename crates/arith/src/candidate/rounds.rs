@@ -1,6 +1,6 @@
 //! Rounds of the Miller–Rabin test over any kernel, one candidate in each lane.
 
-use crate::declassify::declassify;
+use crate::declassify::{declassify, declassify_usize};
 use crate::exp::{self, Digits, Power, Windows};
 use crate::integer::{shift_right, trailing_zeros};
 use crate::kernel::LaneKernel;
@@ -100,8 +100,8 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
             working: &mut self.working,
         };
         exp::exp(self.kernel, [power]);
-        let longest = self.lanes.iter().map(|lane| lane.a).max().unwrap_or(0);
-        for squaring in 0..=SQUARINGS.max(longest - 1) {
+        let squarings = self.lanes.iter().fold(SQUARINGS, |most, lane| larger(most, lane.a - 1));
+        for squaring in 0..=declassify_usize(squarings as usize) as u64 {
             if squaring > 0 {
                 self.kernel.sqr(&self.moduli, &mut self.z, 1, &mut self.working);
             }
@@ -121,4 +121,10 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
             *passed = declassify(lane.passed);
         }
     }
+}
+
+/// The larger of two secrets. `max` is a branch in some builds.
+fn larger(a: u64, b: u64) -> u64 {
+    let (_, is_less) = words::sbb(a, b, false);
+    a ^ words::mask(Choice::from(u8::from(is_less))) & (a ^ b)
 }
