@@ -106,8 +106,9 @@ impl<K: LaneKernel, const STREAMS: usize> PowerOfTwo for Squarings<K, STREAMS> {
         let top = self.bits - 1 - self.steps;
         let high = (0..top).fold(0, |high, i| high | words::bit(m, self.steps + i) << i);
         let j = (K::r_bits(candidate.len()) - (1 << top)) as u64 + high;
+        let power = words::power_of_two(j & 63);
         for (i, limb) in (0u64..).zip(m.iter_mut()) {
-            *limb = words::mask(words::is_zero(&[j >> 6 ^ i])) & 1 << (j & 63);
+            *limb = words::mask(words::is_zero(&[j >> 6 ^ i])) & power;
         }
         self.kernel.load(&stream.moduli, lane, m, &mut stream.value);
     }

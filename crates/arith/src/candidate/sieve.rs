@@ -140,12 +140,13 @@ fn take(marks: &mut [u64], mut rank: u64) -> u64 {
     for width in [32u64, 16, 8, 4, 2, 1] {
         let ones = u64::from((word & ((1 << width) - 1)).count_ones());
         let is_above = !less(rank, ones);
-        word >>= width & is_above;
+        word ^= is_above & (word ^ word >> width);
         rank = rank.wrapping_sub(ones & is_above);
         bit += width & is_above;
     }
+    let place = words::power_of_two(bit);
     for (i, mark) in (0u64..).zip(marks.iter_mut()) {
-        *mark |= words::mask(words::is_zero(&[i ^ index])) & 1 << bit;
+        *mark |= words::mask(words::is_zero(&[i ^ index])) & place;
     }
     LIMB_BITS as u64 * index + bit
 }

@@ -9,6 +9,14 @@ pub(crate) fn mask(choice: Choice) -> u64 {
     u64::from(choice.unwrap_u8()).wrapping_neg()
 }
 
+/// 2^at, for a secret `at` below 64. CPUs may take longer for some counts of a shift: Zen 4 does for zero.
+pub(crate) fn power_of_two(at: u64) -> u64 {
+    (0..6).fold(1, |power, bit| {
+        let mask = mask(Choice::from((at >> bit & 1) as u8));
+        power ^ mask & (power ^ power << (1 << bit))
+    })
+}
+
 /// `a + b + carry`: the sum and the carry out.
 #[inline(always)]
 pub(crate) fn adc(a: u64, b: u64, carry: bool) -> (u64, bool) {

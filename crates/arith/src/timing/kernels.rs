@@ -3,7 +3,7 @@
 use super::*;
 use crate::dispatch::with_kernel;
 use crate::exp::{self, Digits, Power, Windows};
-use crate::kernel::LaneKernel;
+use crate::kernel::{Doublings, LaneKernel};
 use crate::limbs::Modulus;
 use crate::limbs::aligned::Aligned;
 
@@ -76,6 +76,36 @@ fn power<K: LaneKernel>(name: &str, kernel: K) {
     );
 }
 
+/// Bits of all lanes that say when to double: all zero, or any.
+fn doublings<K: LaneKernel>(name: &str, kernel: K) {
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let modulus = modulus(&mut rng);
+    let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
+    let mut working = Aligned::zero(K::working_words(LIMBS));
+    let mut value = Aligned::zero(K::words(LIMBS));
+    let number = modulus.one().to_vec();
+    check(
+        "squarings and doublings by 512 secret bits",
+        name,
+        |class, rng| -> Vec<u8> {
+            let random = bytes(BITS * K::LANES, rng).into_iter();
+            random.map(|byte| if class == 0 { 0 } else { byte & 1 }).collect()
+        },
+        |bits| {
+            for lane in 0..K::LANES {
+                kernel.load(&moduli, lane, &number, &mut value);
+            }
+            let power = Doublings {
+                moduli: &moduli,
+                value: &mut value,
+                bits,
+                working: &mut working,
+            };
+            kernel.square_and_double([power]);
+        },
+    );
+}
+
 /// Numbers of all lanes: any, or of the digits that arithmetic in a CPU might be quicker with.
 fn product<K: LaneKernel>(name: &str, kernel: K) {
     const TIMES: usize = 20;
@@ -142,4 +172,10 @@ fn a_look_up_takes_the_same_time_for_all_digits() {
 #[ignore = "takes minutes: make timing"]
 fn a_power_takes_the_same_time_for_all_exponents() {
     on_every_kernel!(power);
+}
+
+#[test]
+#[ignore = "takes minutes: make timing"]
+fn a_doubling_takes_the_same_time_for_all_bits() {
+    on_every_kernel!(doublings);
 }

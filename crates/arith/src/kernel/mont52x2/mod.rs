@@ -60,6 +60,7 @@ use operations::{Add, Multiply, Select, Square};
 use quad::{Quads, Work};
 use rows::{Rows, SquareAndMultiply};
 use stream::working_quads;
+use subtle::Choice;
 
 /// The first-level cache of every CPU that this runs on, less what else is in use.
 const TABLE_BYTES: usize = 24 << 10;
@@ -290,11 +291,12 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 }
 
-/// a = 2^bit a, which is below R.
+/// a = 2^bit a, which is below R. A shift by a secret count would take a cycle longer for some.
 fn double<'a>(a: impl Iterator<Item = &'a mut u64>, bit: u8) {
+    let mask = words::mask(Choice::from(bit));
     let mut carry = 0;
     for digit in a {
-        let doubled = *digit << bit | carry;
+        let doubled = *digit + (*digit & mask) | carry;
         *digit = doubled & DIGIT_MASK;
         carry = doubled >> DIGIT_BITS;
     }
