@@ -296,7 +296,7 @@ fn double<'a>(a: impl Iterator<Item = &'a mut u64>, bit: u8) {
     let mask = words::mask(Choice::from(bit));
     let mut carry = 0;
     for digit in a {
-        let doubled = *digit + (*digit & mask) | carry;
+        let doubled = (*digit + (*digit & mask)) | carry;
         *digit = doubled & DIGIT_MASK;
         carry = doubled >> DIGIT_BITS;
     }
