@@ -51,7 +51,7 @@ fn a_shown_digit_is_seen() {
             MASK,
         ),
         (ROWS, "vpmaskmovq (%rax),%ymm1,%ymm2", MASK),
-        // Branches, jumps, divisions.
+        // Branches, jumps, divisions, shifts.
         (LIMBS, "mov (%rdx),%rax; test %rax,%rax; je 9 <f>", BRANCH),
         (LIMBS, "mov (%rdx),%rax; add %rax,%rbx; dec %rcx; jb 9 <f>", BRANCH),
         (CARRIES, "kortestb %k1,%k1; je 9 <f>", BRANCH),
@@ -69,6 +69,12 @@ fn a_shown_digit_is_seen() {
         ),
         (CARRIES, "movslq (%rcx,%rax,4),%rdx; add %rcx,%rdx; jmp *%rdx", None),
         (LIMBS, "mov (%rdx),%rax; div %rcx", Some("a division's time")),
+        (LIMBS, "mov (%rdx),%rcx; shl %cl,%rax", Some("a shift's time")),
+        (
+            CARRIES,
+            "movzbl (%rdi),%ecx; and $0x3f,%ecx; shl %cl,%r8",
+            Some("a shift's time"),
+        ),
         // A digit in a general register, where none is to be.
         (IN_VECTORS, "kmovb %k1,%eax", GENERAL),
         (IN_VECTORS, "vptest %ymm1,%ymm1", GENERAL),
@@ -79,6 +85,7 @@ fn a_shown_digit_is_seen() {
         (ROWS, "mov 0x18(%rdi),%rcx", GENERAL),
         (TILES, "mov 0x18(%rax),%rcx", GENERAL),
         // What shows none.
+        (LIMBS, "mov (%rdx),%rax; shl $0x5,%rax; shl %cl,%rax", None),
         (LIMBS, "mov (%rdx),%rax; xor %eax,%eax; mov (%rcx,%rax,8),%rbx", None),
         (LIMBS, "mov (%rdx),%rax; add %rax,%rbx; dec %rcx; jne 9 <f>", None),
         (

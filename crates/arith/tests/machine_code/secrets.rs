@@ -288,6 +288,11 @@ impl Step<'_> {
         if divides && (self.is_any_secret(instruction) || self.is_general(0) || self.is_general(2)) {
             return Some("a division's time");
         }
+        // Zen 4 takes longer where the count is zero (the crate's notes, "Found by it").
+        let shifts = instruction.is(&["shl", "sal", "shr", "sar", "shld", "shrd", "rol", "ror", "rcl", "rcr"]);
+        if shifts && instruction.operands[0].text == "%cl" && self.is_general(1) {
+            return Some("a shift's time");
+        }
         None
     }
 
