@@ -291,6 +291,13 @@ mod tests {
         choice.unwrap_u8().into()
     }
 
+    #[test]
+    fn powers_of_two_of_a_word() {
+        for at in 0..64 {
+            assert_eq!(super::power_of_two(at), 1 << at);
+        }
+    }
+
     proptest! {
         #[test]
         fn sums_and_differences((a, b) in pair(), choice: bool) {
