@@ -46,7 +46,7 @@ test: setup ## Before a change lands: lints, documentation, every test but the l
 test-all: setup peers ## Before a release: make test, licences, the long tests, and every peer that can be built.
 	@sh scripts/test.sh all
 
-timing: ## Does time depend on a secret? Statistics of kernels and whole decryptions, and valgrind; takes an hour and a half.
+timing: ## Does time depend on a secret? Statistics of kernels and whole decryptions, valgrind, and traces; takes two hours and a half.
 	@sh scripts/timing.sh
 
 book: ## Build the documentation site, with mdBook; compiles it once where it is missing.

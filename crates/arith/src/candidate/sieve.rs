@@ -11,6 +11,7 @@ use crate::declassify::declassify;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{LIMB_BITS, Nat, words};
 use crate::{Error, Kernel};
+use std::hint::black_box;
 use subtle::Choice;
 use zeroize::Zeroizing;
 
@@ -138,7 +139,8 @@ fn take(marks: &mut [u64], mut rank: u64) -> u64 {
     // The bit in that word: by halves.
     let mut bit = 0;
     for width in [32u64, 16, 8, 4, 2, 1] {
-        let ones = u64::from((word & ((1 << width) - 1)).count_ones());
+        // Of four bits that it knows to be no more the compiler takes the count from a constant, shifted by a secret.
+        let ones = u64::from(black_box(word & ((1 << width) - 1)).count_ones());
         let is_above = !less(rank, ones);
         word ^= is_above & (word ^ word >> width);
         rank = rank.wrapping_sub(ones & is_above);
