@@ -19,6 +19,7 @@ use rsalab_rsa::{
     BlockRunner, CpuBackend, Error, PrivateKey, PublicKey,
     blind::{BlindingKey, InputMessage, Variant},
     encryption::Decryptor,
+    format::{self, Encoding, PrivateFormat},
     hash::Hash,
     random::SystemRng,
     scheme::{EncryptionScheme, Oaep},
@@ -97,6 +98,14 @@ impl Key {
             .take(2)
             .collect();
         Self(keys::Key::new(&primes[0], &primes[1], &E))
+    }
+
+    /// The bits of each number that stands in an encoding of the key, which has one byte more or less for some.
+    #[must_use]
+    pub fn lengths(&self) -> [u64; 8] {
+        let Self(keys::Key { p, q, rest, .. }) = self;
+        [p, q, &rest.n, &rest.d, &rest.dp, &rest.dq, &rest.qinv, &E.to_vec()]
+            .map(|number| BigUint::from_bytes_be(number).bits())
     }
 
     /// Takes another key's numbers for its own, where they are: what reads them finds both at the same addresses.
@@ -286,19 +295,7 @@ pub enum Padding {
 /// If the lengths do not fit.
 pub fn opening(mark: Mark, key: &Key, padding: Padding) {
     let len = key.modulus_len();
-    let Key(keys::Key { p, q, rest, .. }) = key;
-    let whole = PrivateKey::from_parts(&PrivateParts {
-        n: &rest.n,
-        e: &E,
-        d: &rest.d,
-        p,
-        q,
-        dp: &rest.dp,
-        dq: &rest.dq,
-        qinv: &rest.qinv,
-        others: &[],
-    })
-    .expect("the key is sound");
+    let whole = PrivateKey::from_parts(&key.0.parts()).expect("the key is sound");
     let mut encoding = key.encoding();
     let scheme = match padding {
         Padding::Pkcs1v15 | Padding::WrongPkcs1v15 => {
@@ -317,6 +314,23 @@ pub fn opening(mark: Mark, key: &Key, padding: Padding) {
     decryptor
         .decrypt(&vec![7; len], &mut message, &mut [None])
         .expect("lengths fit");
+}
+
+/// A key written as PKCS#8 in PEM.
+///
+/// # Panics
+/// If the key is not sound.
+pub fn writing(Key(key): &Key) -> impl AsRef<[u8]> {
+    let whole = PrivateKey::from_parts(&key.parts()).expect("the key is sound");
+    format::encode_private(&whole, PrivateFormat::Pkcs8, Encoding::Pem)
+}
+
+/// A key read from what [`writing`] wrote.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn reading(text: &[u8]) {
+    format::decode_private(text).expect("it was written so");
 }
 
 /// A client's blinding factor: inverted, raised, and multiplied with. What finalizing makes of the inverse is a

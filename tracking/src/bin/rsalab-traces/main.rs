@@ -10,6 +10,7 @@
 //! | argument | what is done |
 //! |---|---|
 //! | none | each step with each kernel, keys of 512 bits, one of them of primes that are almost all zeros |
+//! | `only PART` | the steps that have this in their names |
 //! | `leak` | a branch, an address and a division that depend on a secret: all three must be reported |
 //! | `child STEP KERNEL KEY` | what a child does |
 //!
@@ -34,7 +35,8 @@ const TRACES: usize = 3;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => each_step(),
+        [] => each_step(""),
+        ["only", part] => each_step(part),
         ["leak"] => each_leak(),
         ["child", step, kernel, key] => match (steps::named(step), Kernel::named(kernel), key.parse()) {
             (Some(step), Ok(kernel), Ok(key)) if key < TRACES => {
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("rsalab-traces: give nothing, or `leak`");
+    eprintln!("rsalab-traces: give nothing, `only PART` or `leak`");
     ExitCode::from(2)
 }
 
@@ -78,7 +80,7 @@ fn compare(step: &Step, kernel: &str) -> Result<bool, trace::Error> {
 }
 
 /// A thread for each CPU takes one step after the other.
-fn each_step() -> ExitCode {
+fn each_step(part: &str) -> ExitCode {
     let mut jobs = Vec::new();
     for info in kernels().into_iter().filter(|info| !info.is_for_tests()) {
         if let Err(reason) = Kernel::named(info.name) {
@@ -94,6 +96,7 @@ fn each_step() -> ExitCode {
     }
     let any = Kernel::auto().name();
     jobs.extend(STEPS.iter().filter(|step| !step.of_kernels).map(|step| (step, any)));
+    jobs.retain(|(step, _)| step.name.contains(part));
     let jobs = Mutex::new(jobs.into_iter());
     let next = || jobs.lock().expect("no thread panics with it").next();
     let work = || {

@@ -6,8 +6,8 @@ use std::io::Read;
 use nix::sys::signal::{Signal, raise};
 use rsalab_arith::Kernel;
 use rsalab_tracking::{
-    Key, Padding, UNMARKED, Way, blinding, derivation, leak, multi_key_operation, opening, private_operation, rounds,
-    sieve,
+    Key, Padding, UNMARKED, Way, blinding, derivation, leak, multi_key_operation, opening, private_operation, reading,
+    rounds, sieve, writing,
 };
 
 /// A step, done with a key; a second one is there, too.
@@ -68,6 +68,12 @@ pub(crate) const STEPS: &[Step] = &[
     bare("wrong OAEP taken off", 1024, |_, [key, _], _| {
         opening(UNMARKED, key, Padding::WrongOaep);
     }),
+    bare("key written as PEM", 512, |_, [key, _], _| {
+        writing(key);
+    }),
+    bare("key read from PEM", 512, |_, [key, _], _| {
+        reading(writing(key).as_ref())
+    }),
 ];
 
 /// Entries of four cache lines.
@@ -94,10 +100,17 @@ pub(crate) fn named(name: &str) -> Option<&'static Step> {
 /// The child's part: the step with one of the keys. Signals tell the parent where it begins and ends.
 pub(crate) fn run(step: &Step, kernel: Kernel, key: usize) {
     let Step { bits, .. } = *step;
-    let mut keys: Vec<Key> = (0..super::TRACES as u64 - 1).map(|i| Key::nth(i, bits)).collect();
-    keys.push(Key::sparse(bits));
+    let sparse = Key::sparse(bits);
+    // An encoding of a number has a byte more if its highest bit falls on a byte's.
+    let bytes = |key: &Key| key.lengths().map(|bits| bits / 8);
+    let like_it = (0..)
+        .map(|i| Key::nth(i, bits))
+        .filter(|key| bytes(key) == bytes(&sparse));
+    let mut keys: Vec<Key> = like_it.take(super::TRACES - 1).collect();
+    keys.push(sparse);
     // What is read in the step lies here.
     let mut places = [Key::nth(0, bits), Key::nth(0, bits)];
+    places.iter_mut().for_each(|place| place.copy_from(&keys[0]));
     let [first, second] = &places;
     // What is allocated, loaded and initialized once is not the step's.
     (step.run)(kernel, [first, second], 0);
