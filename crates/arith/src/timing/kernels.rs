@@ -52,6 +52,9 @@ fn power<K: LaneKernel>(name: &str, kernel: K) {
     let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
     let windows = Windows::new::<K>(LIMBS, BITS);
     let mut digits = Digits::zero(K::LANES, windows);
+    // A power of one would be one, and each entry of its table.
+    let mut base: Vec<u64> = (0..LIMBS).map(|_| rng.next_u64()).collect();
+    base[LIMBS - 1] >>= 1;
     let mut value = Aligned::zero(K::words(LIMBS));
     let mut working = Aligned::zero(windows.working_words::<K>(LIMBS));
     check(
@@ -63,6 +66,7 @@ fn power<K: LaneKernel>(name: &str, kernel: K) {
         },
         |exponent| {
             for lane in 0..K::LANES {
+                kernel.load(&moduli, lane, &base, &mut value);
                 digits.set(lane, exponent);
             }
             let power = Power {

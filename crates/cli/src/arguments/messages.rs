@@ -138,6 +138,8 @@ pub(crate) struct Encrypt {
     #[command(flatten)]
     pub(crate) out: OutOption,
     /// Another key that can decrypt the file; may be repeated.
+    ///
+    /// --kid and --password-file are for --key alone.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = OF_BLOCKS)]
     pub(crate) recipient: Vec<PathBuf>,
     /// Write the sealed file as text (age's ASCII armor).

@@ -25,7 +25,7 @@ use super::{
     per_file::{Files, Tally, once_each},
 };
 use crate::{
-    arguments::{Encrypt, KeyOptions},
+    arguments::{Encrypt, KeyFileOptions, KeyOptions},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
@@ -49,8 +49,14 @@ const GROUP: u64 = 4 * CHUNK;
 
 /// Encrypts for all recipients.
 pub(super) fn encrypt(arguments: &Encrypt, files: &Files, log: Log) -> Result<()> {
+    // The name in a set and the password are those of `--key`.
     let others = arguments.recipient.iter().map(|path| KeyOptions {
         key: path.clone(),
+        reading: KeyFileOptions {
+            password_file: None,
+            kid: None,
+            ..arguments.key.reading.clone()
+        },
         ..arguments.key.clone()
     });
     let options: Vec<KeyOptions> = std::iter::once(arguments.key.clone()).chain(others).collect();

@@ -76,6 +76,44 @@ fn every_way_in_and_out() {
 }
 
 #[test]
+fn a_password_and_a_kid_are_for_the_first_key_alone() {
+    let here = folder();
+    let here = here.path();
+    write(here, "secret", "a password\n");
+    for line in [
+        "keygen --bits 1024 --insecure-size --count 2 --format jwk-set --public --out set.json",
+        "keygen --bits 1024 --insecure-size --format pkcs8-encrypted --password-file secret --out locked",
+        "keygen --bits 1024 --insecure-size --out open",
+        "key public open --out open.pub",
+    ] {
+        assert_done(&typed(here, line));
+    }
+    let verdicts = typed(here, "key check set.json --json");
+    let verdicts: serde_json::Value = serde_json::from_slice(&verdicts.stdout).expect("it is JSON");
+    let kid = verdicts[1]["jwk_thumbprint"].as_str().expect("a name");
+    write(here, "message", "for two");
+    assert_done(&typed(
+        here,
+        &format!("encrypt --key set.pub.json --kid {kid} -r open.pub message --out sealed"),
+    ));
+    assert_eq!(
+        stdout(&typed(here, &format!("decrypt --key set.json --kid {kid} sealed"))),
+        "for two"
+    );
+    assert_eq!(stdout(&typed(here, "decrypt --key open sealed")), "for two");
+    // The password is read once.
+    let sealed = rsalab(here)
+        .args("encrypt --key locked --password-file - -r open.pub message --out again".split(' '))
+        .write_stdin("a password\n")
+        .output()
+        .expect("the program starts");
+    assert_done(&sealed);
+    let unlocked = typed(here, "decrypt --key locked --password-file secret again");
+    assert_eq!(stdout(&unlocked), "for two");
+    assert_eq!(stdout(&typed(here, "decrypt --key open again")), "for two");
+}
+
+#[test]
 fn recipients_in_every_format() {
     let here = folder();
     let here = here.path();
