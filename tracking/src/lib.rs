@@ -40,7 +40,7 @@ pub enum State {
     Public,
 }
 
-/// What is told of the state of bytes.
+/// A function that hears in which state bytes are.
 pub type Mark = fn(&[u8], State);
 
 /// For programs that find out otherwise.

@@ -97,6 +97,10 @@ fn each_step(part: &str) -> ExitCode {
     let any = Kernel::auto().name();
     jobs.extend(STEPS.iter().filter(|step| !step.of_kernels).map(|step| (step, any)));
     jobs.retain(|(step, _)| step.name.contains(part));
+    if jobs.is_empty() {
+        eprintln!("rsalab-traces: no step has {part:?} in its name");
+        return ExitCode::from(2);
+    }
     let jobs = Mutex::new(jobs.into_iter());
     let next = || jobs.lock().expect("no thread panics with it").next();
     let work = || {
@@ -137,5 +141,8 @@ fn each_leak() -> ExitCode {
 
 fn stopped(error: &trace::Error) -> ExitCode {
     eprintln!("rsalab-traces: {error}");
-    ExitCode::from(3)
+    match error {
+        trace::Error::Stepping(_) => ExitCode::from(3),
+        _ => ExitCode::FAILURE,
+    }
 }

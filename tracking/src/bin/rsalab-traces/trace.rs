@@ -58,7 +58,7 @@ pub(crate) struct Outcome {
 #[derive(Clone, Copy, PartialEq)]
 enum Timed {
     No,
-    /// The count of a shift: Zen 4 is quicker for zero.
+    /// The count of a shift: Zen 4 takes longer for zero.
     Count,
     /// Dividend and divisor.
     Division,
